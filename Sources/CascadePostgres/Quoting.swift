@@ -7,15 +7,23 @@ package func literal(_ text: String) -> String { enclosed(text, in: "'") }
 
 /// The elements of an array, as the text of one value.
 package func arrayText(_ elements: [String]) -> String {
-  let parts = elements.map { element in
-    var part = "\""
-    for scalar in element.unicodeScalars {
-      if scalar == "\"" || scalar == "\\" { part.unicodeScalars.append("\\") }
-      part.unicodeScalars.append(scalar)
+  let (mark, backslash) = (UInt8(ascii: "\""), UInt8(ascii: "\\"))
+  var text: [UInt8] = [UInt8(ascii: "{")]
+  for element in elements {
+    if text.count > 1 { text.append(UInt8(ascii: ",")) }
+    text.append(mark)
+    for byte in element.utf8 {
+      if byte == mark || byte == backslash { text.append(backslash) }
+      text.append(byte)
     }
-    return part + "\""
+    text.append(mark)
   }
-  return "{\(parts.joined(separator: ","))}"
+  return String(decoding: text + [UInt8(ascii: "}")], as: UTF8.self)
+}
+
+/// The elements of an array of integers, from its text.
+package func integers(ofArray text: String) -> [Int64] {
+  text.dropFirst().dropLast().split(separator: ",").compactMap { Int64($0) }
 }
 
 private func enclosed(_ text: String, in mark: Unicode.Scalar) -> String {

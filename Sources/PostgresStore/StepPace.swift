@@ -4,10 +4,13 @@ internal import CascadeModel
 struct StepPace {
   private var rows = StepPace.first
   private static let first = 500.0
-  private static let most = 20_000.0
+  /// A step keeps the names of its rows in the server's memory, and their texts if they are kept. Rows of
+  /// one step are often in the same pages, so longer steps take less time for each.
+  private static let most = 200_000.0
+  private static let mostTexts = 30_000.0
   /// How much of its time a step uses on average. What takes more than all of it, and half as much
   /// again, is cancelled.
-  private static let share = 0.6
+  private static let share = 0.8
   private static let longest = Duration.seconds(1)
 
   /// How long a step may take. Others do not wait for it, except for the same rows; so it may take
@@ -27,8 +30,9 @@ struct StepPace {
   /// After a step that took far too long.
   mutating func slowDown() { rows = max(10, rows / 4) }
 
-  mutating func note(_ time: Duration, _ limits: StoreModel.Limits) {
-    let ratio = min(budget(limits), StepPace.longest) / max(time, .microseconds(1))
-    rows = min(StepPace.most, max(10, rows * min(2, max(0.5, StepPace.share * ratio))))
+  mutating func note(_ time: Duration, _ model: StoreModel) {
+    let ratio = min(budget(model.limits), StepPace.longest) / max(time, .microseconds(1))
+    let most = model.trash > .zero ? StepPace.mostTexts : StepPace.most
+    rows = min(most, max(10, rows * min(3, max(0.5, StepPace.share * ratio))))
   }
 }

@@ -208,7 +208,7 @@ extension PostgresWriter {
     return """
       WITH j AS (DELETE FROM cascade.journal j
         WHERE j.what <> \(JournalSubject.arrived.rawValue) AND \(JournalRows.isMeant(for: kinds))
-        RETURNING j.*),
+        RETURNING j.*, \(isOnlyCounted) AS is_counted),
       k AS (INSERT INTO cascade.deleted(batch, collection, is_own, bucket, keys)
         SELECT DISTINCT \(batch), j.subject, false, \(OwnSchema.bucket("j.key")), ARRAY[j.key] FROM j
         WHERE \(gone) AND NOT j.told),
@@ -216,10 +216,10 @@ extension PostgresWriter {
         SELECT \(batch), j.what, j.subject, j.key, j.other,
           \(isUnfollowed(.lost)) OR \(isUnfollowed(.widowed)), j.told FROM j
         WHERE NOT (\(gone) AND j.subject = ANY(\(literal(arrayText(unmissed)))::int[]))
-          AND NOT (\(isOnlyCounted)))
+          AND NOT j.is_counted)
       INSERT INTO cascade.work(batch, what, subject, key, other, done, told)
       SELECT \(batch), j.what, j.subject, min(j.key), j.other, true, bool_and(j.told) FROM j
-      WHERE \(isOnlyCounted) GROUP BY j.what, j.subject, j.other
+      WHERE j.is_counted GROUP BY j.what, j.subject, j.other
       """
   }
 
@@ -227,13 +227,8 @@ extension PostgresWriter {
     isAbout(what, store.binding.relations.filter { !$0.isFollowed(what) })
   }
 
-  /// Of edges whose loss is only counted, one to each destination tells enough.
   private var isOnlyCounted: String {
-    isAbout(
-      .lost,
-      store.binding.relations.filter {
-        $0.allRules.intersection(.losingSource) == [.deleteDestinationIfAllSourcesDeleted]
-      })
+    isAbout(.lost, store.binding.relations.filter(\.isOnlyCounted))
   }
 
   private func isAbout(_ what: JournalSubject, _ relations: [EdgeRelation]) -> String {
@@ -274,7 +269,7 @@ extension PostgresWriter {
     let time = ContinuousClock.now - start
     if worked == 0 { return isMore }
     noteHold(time)
-    if worked >= pace.limit / 2 { pace.note(time, model.limits) }
+    if worked >= pace.limit / 2 { pace.note(time, model) }
     manners.reportProgress(WorkProgress(phase: .deleting, done: waves.count.rows))
     try manners.pause(.zero)
     return isMore

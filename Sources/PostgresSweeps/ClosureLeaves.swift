@@ -39,21 +39,29 @@ extension Closure {
   }
 
   /// Which leaves `s` of a relation would go, with the node `g` by which they do: a row of its key's
-  /// columns. `nodes` are the leaves by another relation, as such rows.
-  private func leaves(
-    of relation: EdgeRelation, by nodes: (EdgeRelation) -> String
-  ) -> String {
-    let table = relation.source
-    return """
-      FROM (\(destinations(of: relation, by: nodes))) g, \(relation.edges())
-      WHERE \(relation.leads(to: "g")) AND \(stays(table, "s"))
-      AND NOT \(leases.holds(table, table.key.text("s")))
-      """
+  /// columns.
+  package func leaves(of relation: EdgeRelation) -> String {
+    """
+    FROM (\(destinations(of: relation))) g, \(relation.edges())
+    WHERE \(relation.leads(to: "g")) AND \(isCounted(relation))
+    """
   }
 
-  private func destinations(
-    of relation: EdgeRelation, by nodes: (EdgeRelation) -> String
-  ) -> String {
+  /// The same without the node. The server then reads most of a table once, and looks for each row among the
+  /// nodes.
+  private func leavesAlone(of relation: EdgeRelation) -> String {
+    """
+    FROM \(relation.edges()) WHERE EXISTS (SELECT FROM (\(destinations(of: relation))) g
+      WHERE \(relation.leads(to: "g"))) AND \(isCounted(relation))
+    """
+  }
+
+  private func isCounted(_ relation: EdgeRelation) -> String {
+    let table = relation.source
+    return "\(stays(table, "s")) AND NOT \(leases.holds(table, table.key.text("s")))"
+  }
+
+  private func destinations(of relation: EdgeRelation) -> String {
     let table = relation.destination
     let key = zip(table.key.parts(of: "g.key"), table.key.all).map { "\($0) AS \($1.name)" }
     let inSet = """
@@ -61,21 +69,14 @@ extension Closure {
       WHERE g.collection = \(table.number)
       """
     guard let leaf = leafRelation(from: table), mayHaveLeaves(leaf) else { return inSet }
-    return counts[table.number] == nil ? nodes(leaf) : "\(inSet) UNION ALL \(nodes(leaf))"
+    let names = table.key.all.map { "s.\($0.name)" }.joined(separator: ", ")
+    let nodes = "SELECT \(names) \(leavesAlone(of: leaf))"
+    return counts[table.number] == nil ? nodes : "\(inSet) UNION ALL \(nodes)"
   }
 
   private func mayHaveLeaves(_ relation: EdgeRelation) -> Bool {
     counts[relation.destination.number] != nil
       || leafRelation(from: relation.destination).map(mayHaveLeaves) ?? false
-  }
-
-  /// The columns of the key of the row `s`.
-  private func key(of relation: EdgeRelation) -> String {
-    relation.source.key.all.map { "s.\($0.name)" }.joined(separator: ", ")
-  }
-
-  package func leaves(of relation: EdgeRelation) -> String {
-    leaves(of: relation) { "SELECT \(key(of: $0)) \(leaves(of: $0))" }
   }
 
   // MARK: - Counting
@@ -89,23 +90,13 @@ extension Closure {
       .sorted { depth($0) < depth($1) }
   }
 
-  /// In one query, so that each table is joined once.
+  /// A node is a leaf by one relation, so it is counted once.
   mutating func countLeaves() throws {
     let relations = orderedLeafRelations
     if relations.isEmpty { return }
     try expectLeaves()
-    let isLed = Set(relations.map(\.destination.number))
-    let nodes: (EdgeRelation) -> String = { "SELECT * FROM leaves_\($0.number)" }
-    let tables = relations.filter { isLed.contains($0.source.number) }.map {
-      "leaves_\($0.number) AS MATERIALIZED (SELECT \(key(of: $0)) \(leaves(of: $0, by: nodes)))"
-    }
-    let sums = relations.map { relation in
-      isLed.contains(relation.source.number)
-        ? "(SELECT count(*) FROM leaves_\(relation.number))"
-        : "(SELECT count(*) \(leaves(of: relation, by: nodes)))"
-    }
-    let with = tables.isEmpty ? "" : "WITH \(tables.joined(separator: ",\n")) "
-    let row = try db.run("\(with)SELECT \(sums.joined(separator: ", "))").rows[0]
+    let sums = relations.map { "(SELECT count(*) \(leavesAlone(of: $0)))" }
+    let row = try db.run("SELECT \(sums.joined(separator: ", "))").rows[0]
     leaves = zip(relations, row).compactMap { relation, count in
       count.flatMap { Int($0) }.flatMap { $0 > 0 ? (relation, $0) : nil }
     }

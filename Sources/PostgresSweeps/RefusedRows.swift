@@ -86,12 +86,12 @@ extension Waves {
     let seen = seen.merging([table.number: Set(new)]) { $0.union($1) }
     for relation in binding.relations(to: table) {
       try deleteSources(relation, new, beyond: seen)
-      try unlink(relation, lost: .destination, new, goesNext: true)
+      try unlink(relation, lost: .destination, KeyArray(new), goesNext: true)
     }
     for relation in binding.relations(from: table) {
-      try unlink(relation, lost: .source, new, goesNext: true)
+      try unlink(relation, lost: .source, KeyArray(new), goesNext: true)
     }
-    try unlinkFiles(of: table, new, goesNext: true)
+    try unlinkFiles(of: table, KeyArray(new), goesNext: true)
   }
 
   private mutating func deleteSources(

@@ -47,6 +47,8 @@ package struct RowRemoval {
   package struct Count {
     package var rows = 0
     package var edges = 0
+    /// The rows that have to be followed.
+    var groups: [Work.Group] = []
   }
 
   package func delete(
@@ -56,7 +58,15 @@ package struct RowRemoval {
     var removal = self
     removal.batchValue = "$\(values.count)::bigint"
     let row = try store.db.runAgain(removal.sql(table, selection, cause, limit), values).rows[0]
-    return Count(rows: Int(row[0]!)!, edges: Int(row[1] ?? "0")!)
+    return Count(
+      rows: Int(row[0]!)!, edges: Int(row[1] ?? "0")!, groups: groups(ids: row[2], sizes: row[3]))
+  }
+
+  private func groups(ids: String?, sizes: String?) -> [Work.Group] {
+    guard let ids, let sizes else { return [] }
+    return zip(integers(ofArray: ids), integers(ofArray: sizes)).map {
+      Work.Group(id: $0, size: Int($1))
+    }
   }
 
   private func sql(
@@ -64,12 +74,16 @@ package struct RowRemoval {
   ) -> String {
     let edges = store.binding.relations(heldBy: table)
     let count = edges.map { self.count($0, cause) }
+    let groups =
+      follows(table, cause)
+      ? "(SELECT array_agg(k.id ORDER BY k.id) FROM k), "
+        + "(SELECT array_agg(k.size ORDER BY k.id) FROM k)" : "NULL, NULL"
     return """
       WITH d AS (
         \(delete(table.name, table.key, selection, limit))),
       \(cause == nil ? gone(table) : "")
       k AS (\(kept(table, cause)))\(edges.compactMap { lost($0, cause) }.joined())
-      SELECT count(*), sum(\((["0"] + count).joined(separator: " + "))) FROM d
+      SELECT count(*), sum(\((["0"] + count).joined(separator: " + "))), \(groups) FROM d
       """
   }
 
@@ -99,7 +113,6 @@ package struct RowRemoval {
   /// Nodes share rows: to write a row for each would take longer than to delete it. The memory for
   /// that is bounded in steps only.
   private func kept(_ table: MappedTable, _ cause: Cause?) -> String {
-    let follows = cause != nil && store.binding.isMissed(table)
     let isShared = cause != nil && isInSteps
     let why = cause.map { "\($0.relation.number), \($0.rule.rawValue)" } ?? "NULL, NULL"
     let (key, other) = (table.key.text("d"), cause?.other ?? "NULL::text")
@@ -115,8 +128,14 @@ package struct RowRemoval {
     return """
       INSERT INTO cascade.deleted(
         batch, collection, via, rule, is_own, follows, bucket, size, keys, others, rows)
-      SELECT \(batchValue), \(table.number), \(why), true, \(follows), \(nodes)
+      SELECT \(batchValue), \(table.number), \(why), true, \(follows(table, cause)), \(nodes)
+      RETURNING id, size
       """
+  }
+
+  /// Whether something may follow from what a rule deletes.
+  private func follows(_ table: MappedTable, _ cause: Cause?) -> Bool {
+    cause != nil && store.binding.isMissed(table)
   }
 
   /// How many edges the row `d` had. A change file counts those of join rows itself, because several
@@ -158,20 +177,20 @@ package struct RowRemoval {
 
   // MARK: - Join rows
 
-  /// Deletes the join rows that have one of the keys of `$1` at this end, where no row has it any
+  /// Deletes the join rows that have one of these keys at this end, where no row has it any
   /// more, or where it goes next, and journals the loss of their edges. Returns how many went.
   package func unlink(
-    _ relation: EdgeRelation, _ join: JoinTable, lost end: EdgeEnd, keys: String, limit: Int,
+    _ relation: EdgeRelation, _ join: JoinTable, lost end: EdgeEnd, keys: KeyArray, limit: Int,
     goesNext: Bool = false
   ) throws -> Int {
     let (table, columns) = (relation.table(at: end), join.columns(at: end))
-    let isOne = relation.isAny(at: end, "$1", of: join)
+    let isOne = relation.isAny(at: end, keys.sql, of: join)
     let selection = Selection(
       row: "e",
       condition: """
         \(isOne) AND (\(goesNext) OR NOT EXISTS (
           SELECT FROM \(table.name) t WHERE \(columns.equal("e", table.key, "t"))))
-        """, values: [keys])
+        """, values: keys.values)
     return try unlink(
       relation, join, selection, as: end == .source ? .lost : .widowed, limit: limit)
   }
@@ -206,14 +225,14 @@ package struct RowRemoval {
   /// Deletes those that have one of these keys, where no row has it any more, or where it goes next. A
   /// trigger writes down the files. Returns how many went.
   func unlink(
-    _ relation: FileRelation, _ keys: String, limit: Int, goesNext: Bool
+    _ relation: FileRelation, _ keys: KeyArray, limit: Int, goesNext: Bool
   ) throws -> Int {
     guard let dangling = relation.sourceless else { return 0 }
     let isLost = goesNext ? "true" : dangling.condition
     return try unlink(
       relation,
       Selection(
-        row: "e", condition: "\(dangling.isAny("$1")) AND \(isLost)", values: [keys]),
+        row: "e", condition: "\(dangling.isAny(keys.sql)) AND \(isLost)", values: keys.values),
       limit: limit)
   }
 

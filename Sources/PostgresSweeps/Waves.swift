@@ -31,18 +31,20 @@ package struct Waves {
   /// How many rows went of each table, and by which rule.
   package internal(set) var deletions: [Int64: [Int64: Int]] = [:]
   /// How many join rows were removed: with them edges are lost later than their ends.
-  private var unlinked = 0
+  private(set) var unlinked = 0
   /// Whether this is all that the batch has deleted.
   package let isWhole: Bool
   /// How far the destinations of a relation were looked at that lost edges.
-  private var passes: [Int64: Pass] = [:]
-  private struct Pass {
+  var passes: [Int64: Pass] = [:]
+  struct Pass {
     /// The last key; nil at the beginning.
     var after: String?
     /// How many rows had gone that may have had such edges, when it began.
     let sources: Int
     var isOver = false
   }
+  /// The relations of which a destination was examined and stayed. Another session may have it locked.
+  var keptDestinations: Set<Int64> = []
   /// Whether there are nodes that had to stay.
   var hasBlocked = false
   /// Whether a lease held some of them.
@@ -65,7 +67,7 @@ package struct Waves {
     work = Work(store: store, batch: batch, last: last)
     leases = try isSweep ? .unknown(store) : LiveLeases(store)
     self.hasBlocked = hasBlocked
-    if !isNew { work.unfollowed = Set(store.binding.tables.values.map(\.number)) }
+    if !isNew { try work.resume() }
   }
 
   /// What the first step does first.
@@ -97,110 +99,109 @@ package struct Waves {
   }
 
   private mutating func step(_ limit: Int) throws -> Int? {
-    if let taken = try work.takeDeleted(limit) { return try followGone(taken, limit) }
+    if let gone = work.takeDeleted(limit) { return try followGone(gone, limit) }
     guard let taken = try work.take(limit) else { return nil }
-    if taken.what == .gone { return try followGone(taken, limit) }
+    if taken.what == .gone { return try followGone(.work(taken), limit) }
     return try follow(taken, lost: taken.what == .lost ? .source : .destination)
   }
 
-  private mutating func followGone(_ taken: Work.Part, _ limit: Int) throws -> Int {
-    guard let table = binding.table(taken.subject) else {
-      try work.drop(taken)
-      return taken.rows.count
+  private mutating func followGone(_ gone: Work.Gone, _ limit: Int) throws -> Int {
+    guard let table = binding.table(gone.table) else {
+      work.close(gone)
+      return gone.count
     }
-    var (taken, isAll) = (taken, try fits(taken, table, limit))
+    var (gone, isAll) = (gone, try fits(gone, table, limit))
     while !isAll {
-      let part = taken.beginning(taken.rows.count / 4)
-      if part.rows.count == taken.rows.count { break }
-      work.keep(taken)
-      taken = part
-      isAll = try fits(taken, table, limit)
+      let part = gone.beginning(gone.count / 4)
+      if part.count == gone.count { break }
+      gone = part
+      isAll = try fits(gone, table, limit)
     }
-    work.drop(returned: taken, of: table)
-    var (worked, isComplete) = (taken.rows.count, true)
+    work.drop(returned: gone, of: table)
+    let (count, keys) = (gone.count, work.keys(of: gone))
+    var (worked, isComplete) = (count, true)
     func note(_ went: Int, _ isAll: Bool = false) {
       worked += went
       if went >= limit && !isAll { isComplete = false }
     }
     for relation in binding.relations(to: table) {
       let isAll = isAll && relation.columns != nil
-      note(try followLostDestination(relation, taken, isAll ? .max : limit), isAll)
+      note(try followLostDestination(relation, keys, isAll ? .max : limit), isAll)
     }
     for relation in binding.relations(from: table) {
-      note(try unlink(relation, lost: .source, taken.keys, limit))
+      note(try unlink(relation, lost: .source, keys, limit))
     }
-    note(try unlinkFiles(of: table, taken.keys, limit))
-    if isComplete { close(taken) } else { work.keep(taken) }
-    work.fanOut[table.number] = worked / taken.rows.count
+    note(try unlinkFiles(of: table, keys, limit))
+    if isComplete { close(gone) }
+    work.fanOut[table.number] = worked / count
     return worked
   }
 
-  private mutating func close(_ taken: Work.Part) {
-    work.close(taken)
+  private mutating func close(_ gone: Work.Gone) {
+    work.close(gone)
     looksFirst = false
-    if let range = taken.deletedRows {
-      settled.noteFollowed(taken.subject, from: range.lowerBound, to: range.upperBound)
+    if let range = gone.deletedRows {
+      settled.noteFollowed(gone.table, from: range.lowerBound, to: range.upperBound)
     }
   }
 
   /// Whether so few rows refer to these nodes that they can go at once.
-  private func fits(_ taken: Work.Part, _ table: MappedTable, _ limit: Int) throws -> Bool {
+  private func fits(_ gone: Work.Gone, _ table: MappedTable, _ limit: Int) throws -> Bool {
     if limit == .max || !looksFirst { return true }
+    let keys = work.keys(of: gone)
     return try binding.relations(to: table).allSatisfy { relation in
-      try relation.columns == nil || !relation.isFollowed(.widowed) || fits(relation, taken, limit)
+      try relation.columns == nil || !relation.isFollowed(.widowed) || fits(relation, keys, limit)
     }
   }
 
-  private func fits(_ relation: EdgeRelation, _ taken: Work.Part, _ limit: Int) throws -> Bool {
+  private func fits(_ relation: EdgeRelation, _ keys: KeyArray, _ limit: Int) throws -> Bool {
     let most = 2 * limit
     return try db.run(
       """
       SELECT count(*) <= \(most) FROM (SELECT FROM \(relation.source.name) s
-        WHERE \(relation.leads(toAny: "$1")) LIMIT \(most + 1)) s
-      """, [arrayText(taken.keys)]
+        WHERE \(relation.leads(toAny: keys.sql)) LIMIT \(most + 1)) s
+      """, keys.values
     ).bool
   }
 
   /// Takes along what refers to the nodes that are gone, or removes the join rows that did.
   private mutating func followLostDestination(
-    _ relation: EdgeRelation, _ taken: Work.Part, _ limit: Int
+    _ relation: EdgeRelation, _ keys: KeyArray, _ limit: Int
   ) throws -> Int {
-    if relation.looseJoin != nil {
-      return try unlink(relation, lost: .destination, taken.keys, limit)
-    }
-    if relation.join != nil { return try noteWidowed(relation, taken.keys) }
+    if relation.looseJoin != nil { return try unlink(relation, lost: .destination, keys, limit) }
+    if relation.join != nil { return try noteWidowed(relation, keys) }
     guard relation.rules.contains(.deleteSourceIfDestinationDeleted) else { return 0 }
     return try delete(
       from: relation.source,
       RowRemoval.Selection(
-        row: "s", condition: hasLost(relation, any: "$1"), values: [arrayText(taken.keys)]),
+        row: "s", condition: hasLost(relation, any: keys.sql), values: keys.values),
       RowRemoval.Cause(
         rule: .deleteSourceIfDestinationDeleted, relation: relation,
         other: relation.lostDestination(in: "d")), limit)
   }
 
   /// Edges whose row went before their destination did.
-  private func noteWidowed(_ relation: EdgeRelation, _ keys: [String]) throws -> Int {
+  private func noteWidowed(_ relation: EdgeRelation, _ keys: KeyArray) throws -> Int {
     try db.run(
       """
       INSERT INTO cascade.work(what, subject, key, other, batch, done)
       SELECT DISTINCT \(JournalSubject.widowed.rawValue), j.subject, j.key, j.other, \(batch),
         \(!relation.isFollowed(.widowed))
       FROM cascade.work j WHERE \(isDone(.rowless, relation))
-      AND \(OwnSchema.survivor("j")) = ANY($1::text[]) AND NOT \(relation.destination.has("j.other"))
-      """, [arrayText(keys)]
+      AND \(OwnSchema.survivor("j")) = ANY(\(keys.sql)::text[]) AND NOT \(relation.destination.has("j.other"))
+      """, keys.values
     ).changed
   }
 
   /// `goesNext`: the nodes with these keys are still there.
   @discardableResult
   package mutating func unlink(
-    _ relation: EdgeRelation, lost end: EdgeEnd, _ keys: [String], _ limit: Int = .max,
+    _ relation: EdgeRelation, lost end: EdgeEnd, _ keys: KeyArray, _ limit: Int = .max,
     goesNext: Bool = false
   ) throws -> Int {
     guard let join = relation.looseJoin else { return 0 }
     let went = try removal.unlink(
-      relation, join, lost: end, keys: arrayText(keys), limit: limit, goesNext: goesNext)
+      relation, join, lost: end, keys: keys, limit: limit, goesNext: goesNext)
     count.edges += went
     unlinked += went
     return went
@@ -240,7 +241,7 @@ package struct Waves {
   }
 
   /// The key of an end, of the relation's edges, to which the row `d` lost its edge.
-  private func lost(
+  func lost(
     _ end: EdgeEnd, of relation: EdgeRelation, where condition: String = "true"
   ) -> String {
     let (what, key): (JournalSubject, String) =
@@ -252,7 +253,7 @@ package struct Waves {
   }
 
   /// Returns how many rows it deleted, or had to leave.
-  private mutating func delete(
+  mutating func delete(
     from table: MappedTable, _ selection: RowRemoval.Selection, _ cause: RowRemoval.Cause,
     _ limit: Int = .max
   ) throws -> Int {
@@ -274,122 +275,9 @@ package struct Waves {
     count.edges += went.edges
     if went.rows > 0 {
       deletions[table.number, default: [:]][cause.rule.rawValue, default: 0] += went.rows
-      if binding.isMissed(table) { work.unfollowed.insert(table.number) }
+      work.note(went.groups, of: table.number)
       settled.noteDeletion(from: table.number)
     }
     return went.rows
-  }
-
-  // MARK: - Counts
-
-  /// Deletes what lost its last edge, when no step is left.
-  private mutating func deleteUncounted(_ limit: Int) throws -> Int {
-    var went = 0
-    for relation in binding.relations(with: .deleteSourceIfAllDestinationsDeleted) {
-      went += try deleteSources(relation, limit)
-    }
-    for relation in binding.relations(with: .deleteDestinationIfAllSourcesDeleted) {
-      went += try deleteDestinations(relation, limit)
-    }
-    return went
-  }
-
-  private mutating func deleteSources(_ relation: EdgeRelation, _ limit: Int) throws -> Int {
-    let rows = "SELECT j.key FROM cascade.work j WHERE \(isDone(.widowed, relation))"
-    var went = try deleteSources(
-      relation, limit,
-      RowRemoval.Selection(row: "s", condition: relation.source.key.isIn("s", rows)),
-      because: lost(.destination, of: relation))
-    if relation.join == nil {
-      went += try deleteSources(
-        relation, limit, hasLostGone(relation), because: relation.lostDestination(in: "d"))
-    }
-    return went
-  }
-
-  private mutating func deleteSources(
-    _ relation: EdgeRelation, _ limit: Int, _ lost: RowRemoval.Selection, because other: String
-  ) throws -> Int {
-    var lost = lost
-    if relation.list != nil {
-      // In an order of keys, the server would look at each row of the table.
-      lost = lost.only(try keys(of: relation.source, lost), of: relation.source)
-    }
-    return try deleteUncounted(
-      from: relation.source, "s", lost.condition, lost.values,
-      "NOT \(binding.hasDestination(relation))",
-      RowRemoval.Cause(
-        rule: .deleteSourceIfAllDestinationsDeleted, relation: relation, other: other),
-      limit, skipsLocked: relation.join != nil)
-  }
-
-  /// Looks at the next destinations, in the order of their keys, and begins anew if rows have gone
-  /// since it began that may have led to them. Returns how many it looked at, and 0 when it came to an
-  /// end and nothing went.
-  private mutating func deleteDestinations(_ relation: EdgeRelation, _ limit: Int) throws -> Int {
-    let tables = binding.alikeAtDestination(relation).flatMap(\.sources)
-    let sources = countGone(tables)
-    var pass = passes[relation.number] ?? Pass(after: nil, sources: sources)
-    if pass.isOver {
-      if pass.sources == sources { return 0 }
-      pass = Pass(after: nil, sources: sources)
-    }
-    let other = OwnSchema.survivor("j")
-    let next = try db.run(
-      """
-      SELECT \(other) FROM cascade.work j WHERE \(isDone(.lost, relation))
-      AND ($1::text IS NULL OR \(other) > $1) ORDER BY 1 LIMIT \(limit)
-      """, [pass.after]
-    ).texts
-    let went = try deleteUncounted(
-      from: relation.destination, "t", relation.destination.key.isAny("t", "$1"),
-      [arrayText(Set(next).sorted())], "NOT \(binding.hasSource(relation))",
-      RowRemoval.Cause(
-        rule: .deleteDestinationIfAllSourcesDeleted, relation: relation,
-        other: lost(.source, of: relation)), .max, skipsLocked: true)
-    pass.isOver = next.count < limit
-    pass.after = next.last
-    passes[relation.number] = pass
-    let isMore = countGone(tables) != pass.sources
-    return pass.isOver && !isMore && went == 0 ? 0 : max(1, next.count)
-  }
-
-  private func countGone(_ tables: [MappedTable]) -> Int {
-    Set(tables.map(\.number)).reduce(unlinked) { sum, table in
-      sum + (deletions[table]?.values.reduce(0, +) ?? 0)
-    }
-  }
-
-  /// The rows are locked first, and looked at again in a second statement: an edge that was
-  /// committed before the lock is seen, and one that is not yet committed has the row locked.
-  private mutating func deleteUncounted(
-    from table: MappedTable, _ row: String, _ hasLost: String, _ values: [String?],
-    _ isFree: String,
-    _ cause: RowRemoval.Cause, _ limit: Int, skipsLocked: Bool
-  ) throws -> Int {
-    let locked = try lock(
-      table, RowRemoval.Selection(row: row, condition: "\(hasLost) AND \(isFree)", values: values),
-      limit, skipsLocked: isSweep && skipsLocked)
-    if locked.isEmpty { return 0 }
-    return try delete(
-      from: table,
-      RowRemoval.Selection(
-        row: row, condition: "\(table.key.isAny(row, "$1")) AND \(isFree)",
-        values: [arrayText(locked)]), cause)
-  }
-
-  /// The keys of the rows, in their order.
-  package func lock(
-    _ table: MappedTable, _ selection: RowRemoval.Selection, _ limit: Int, skipsLocked: Bool
-  ) throws -> [String] {
-    let row = selection.row
-    return try db.run(
-      """
-      SELECT \(table.key.text(row)) FROM \(table.name) \(row)
-      WHERE \(selection.condition) AND \(isNotBlocked(table, row))
-      ORDER BY \(table.key.values(row)) LIMIT \(limit)
-      FOR UPDATE \(skipsLocked ? "SKIP LOCKED" : "")
-      """, selection.values
-    ).texts
   }
 }

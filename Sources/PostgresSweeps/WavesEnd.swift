@@ -197,7 +197,8 @@ extension Waves {
         """)
       if kept.changed > 0 { isAny = true }
     }
-    for relation in binding.relations(with: .deleteDestinationIfAllSourcesDeleted) {
+    for relation in binding.relations(with: .deleteDestinationIfAllSourcesDeleted)
+    where !isWhole || keptDestinations.contains(relation.number) {
       try keep(
         .lost, relation, relation.destination, "t", "j.other", binding.hasSource(relation))
     }

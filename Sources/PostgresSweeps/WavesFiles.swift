@@ -6,10 +6,10 @@ extension Waves {
   /// Removes the stored edges to files of nodes that are gone.
   @discardableResult
   mutating func unlinkFiles(
-    of table: MappedTable, _ keys: [String], _ limit: Int = .max, goesNext: Bool = false
+    of table: MappedTable, _ keys: KeyArray, _ limit: Int = .max, goesNext: Bool = false
   ) throws -> Int {
     let went = try binding.storedFiles(of: table).map {
-      try removal.unlink($0, arrayText(keys), limit: limit, goesNext: goesNext)
+      try removal.unlink($0, keys, limit: limit, goesNext: goesNext)
     }
     count.edges += went.reduce(0, +)
     return went.max() ?? 0

@@ -9,8 +9,9 @@ struct Work {
   let last: Int64
   /// How many rows a step worked on lately for each node that was gone, by the number of its table.
   var fanOut: [Int64: Int] = [:]
-  /// The tables of which the batch deleted rows that may not be followed yet.
-  var unfollowed: Set<Int64> = []
+  /// What the batch has deleted and not followed yet, by the number of the table, in the order in which
+  /// it went.
+  private var unfollowed: [Int64: ArraySlice<Group>] = [:]
   /// The table whose nodes were taken last.
   private var lastTable: Int64?
   /// Statements whose answers are not needed. They are sent with the next one.
@@ -18,6 +19,30 @@ struct Work {
 
   init(store: StoreConnection, batch: Int64, last: Int64) {
     (self.store, self.batch, self.last) = (store, batch, last)
+  }
+
+  /// Nodes that share a row of `deleted`.
+  struct Group {
+    /// Of that row.
+    let id: Int64
+    let size: Int
+  }
+
+  mutating func note(_ groups: [Group], of table: Int64) {
+    unfollowed[table, default: []] += groups
+  }
+
+  /// Finds what another daemon has left to be followed.
+  mutating func resume() throws {
+    for row in try ask(
+      """
+      SELECT k.collection, k.id, k.size FROM cascade.deleted k
+      LEFT JOIN cascade.followed f ON f.batch = k.batch AND f.collection = k.collection
+      WHERE k.batch = \(batch) AND k.follows AND k.id > coalesce(f.id, 0) ORDER BY k.id
+      """
+    ).rows {
+      note([Group(id: Int64(row[1]!)!, size: Int(row[2]!)!)], of: Int64(row[0]!)!)
+    }
   }
 
   private mutating func ask(_ statement: String) throws -> Rows {
@@ -39,24 +64,16 @@ struct Work {
   struct Part {
     let what: JournalSubject
     let subject: Int64
-    /// Whether they are in `work`, or else in `deleted`.
-    let isWork: Bool
-    /// The `id` of a row of `work` or of `deleted`, for each key.
+    /// The `id` of a row of `work`, for each key.
     let rows: [String]
     let keys: [String]
     let others: [String]
-
-    /// Which rows of `deleted` they are.
-    var deletedRows: ClosedRange<Int64>? {
-      guard !isWork, let first = rows.first, let last = rows.last else { return nil }
-      return Int64(first)!...Int64(last)!
-    }
 
     fileprivate var ids: String { "'{\(rows.joined(separator: ","))}'::bigint[]" }
 
     private func only(_ indices: [Int]) -> Part {
       Part(
-        what: what, subject: subject, isWork: isWork, rows: indices.map { rows[$0] },
+        what: what, subject: subject, rows: indices.map { rows[$0] },
         keys: indices.map { keys[$0] }, others: indices.map { others[$0] })
     }
 
@@ -64,11 +81,55 @@ struct Work {
       only(rows.indices.filter { !dropped.contains(rows[$0]) })
     }
 
-    /// About so many, and all that share a row with the last of them.
-    func beginning(_ count: Int) -> Part {
-      var end = min(rows.count, max(1, count))
-      while end < rows.count && rows[end] == rows[end - 1] { end += 1 }
-      return only(Array(rows.indices.prefix(end)))
+    fileprivate func beginning(_ count: Int) -> Part { only(Array(rows.indices.prefix(count))) }
+  }
+
+  /// Nodes of a table that are gone.
+  enum Gone {
+    case work(Part)
+    /// Some rows of `deleted`.
+    case deleted(table: Int64, ArraySlice<Group>)
+
+    var count: Int {
+      switch self {
+      case .work(let part): part.rows.count
+      case .deleted(_, let groups): groups.reduce(0) { $0 + $1.size }
+      }
+    }
+
+    var table: Int64 {
+      switch self {
+      case .work(let part): part.subject
+      case .deleted(let table, _): table
+      }
+    }
+
+    /// About so many; all that share a row go together.
+    func beginning(_ count: Int) -> Gone {
+      switch self {
+      case .work(let part): .work(part.beginning(max(1, count)))
+      case .deleted(let table, let groups): .deleted(table: table, groups.beginning(count))
+      }
+    }
+
+    /// Which rows of `deleted` they are.
+    var deletedRows: ClosedRange<Int64>? {
+      guard case .deleted(_, let groups) = self, let first = groups.first, let last = groups.last
+      else { return nil }
+      return first.id...last.id
+    }
+  }
+
+  /// What the batch has deleted itself is not sent to and fro.
+  func keys(of gone: Gone) -> KeyArray {
+    switch gone {
+    case .work(let part): return KeyArray(part.keys)
+    case .deleted(let table, let groups):
+      return KeyArray(
+        sql: """
+          ARRAY(SELECT unnest(k.keys) FROM cascade.deleted k WHERE k.batch = $1::bigint
+            AND k.collection = \(table) AND k.follows AND k.id BETWEEN $2::bigint AND $3::bigint)
+          """, values: [batch, groups.first!.id, groups.last!.id].map { "\($0)" })
     }
   }
 
@@ -104,38 +165,21 @@ struct Work {
     let rows = all.prefix { $0[0] == first[0] && $0[1] == first[1] }
       .prefix(what == .gone ? mostNodes(subject, limit) : limit)
     return Part(
-      what: what, subject: subject, isWork: true, rows: rows.map { $0[2]! },
+      what: what, subject: subject, rows: rows.map { $0[2]! },
       keys: rows.map { $0[3]! }, others: rows.map { $0[4] ?? "" })
   }
 
   /// Takes what this batch has deleted itself, behind what it has followed already.
-  mutating func takeDeleted(_ limit: Int) throws -> Part? {
-    for table in unfollowed.sorted() {
-      let most = mostNodes(table, limit)
-      let rows = try ask(
-        """
-        SELECT k.id, unnest(k.keys) FROM (
-          SELECT n.id, n.keys, sum(n.size) OVER (ORDER BY n.id) - n.size AS before FROM (
-            SELECT k.id, k.keys, k.size FROM cascade.deleted k
-            WHERE k.batch = \(batch) AND k.collection = \(table) AND k.follows
-            AND k.id > coalesce((SELECT f.id FROM cascade.followed f
-              WHERE f.batch = \(batch) AND f.collection = \(table)), \(last))
-            ORDER BY k.id LIMIT \(most)) n) k
-        WHERE k.before < \(most) ORDER BY k.id
-        """
-      ).rows
-      if rows.count < most { unfollowed.remove(table) }
-      if rows.isEmpty { continue }
-      return Part(
-        what: .gone, subject: table, isWork: false, rows: rows.map { $0[0]! },
-        keys: rows.map { $0[1]! }, others: rows.map { _ in "" })
+  func takeDeleted(_ limit: Int) -> Gone? {
+    for (table, groups) in unfollowed.sorted(by: { $0.key < $1.key }) where !groups.isEmpty {
+      return .deleted(table: table, groups.beginning(mostNodes(table, limit)))
     }
     return nil
   }
 
   /// Removes nodes that are there again. What is done for the others looks at each of them anyway.
-  mutating func drop(returned taken: Part, of table: MappedTable) {
-    if !taken.isWork { return }
+  mutating func drop(returned gone: Gone, of table: MappedTable) {
+    guard case .work(let taken) = gone else { return }
     pending.append(
       "DELETE FROM cascade.work j WHERE \(isOne(of: taken)) AND \(table.has("j.key"))")
   }
@@ -143,7 +187,6 @@ struct Work {
   /// Removes those for which a condition holds, and returns the others.
   @discardableResult
   mutating func drop(_ taken: Part, where condition: String = "true") throws -> Part {
-    if !taken.isWork { return taken }
     let dropped = try ask(
       "DELETE FROM cascade.work j WHERE \(isOne(of: taken)) AND \(condition) RETURNING j.id"
     ).texts
@@ -151,19 +194,32 @@ struct Work {
   }
 
   mutating func close(_ taken: Part) {
-    if taken.isWork {
-      pending.append("UPDATE cascade.work j SET done = true WHERE \(isOne(of: taken))")
-    } else if let last = taken.rows.last {
+    pending.append("UPDATE cascade.work j SET done = true WHERE \(isOne(of: taken))")
+  }
+
+  /// What was not followed to its end is taken once more.
+  mutating func close(_ gone: Gone) {
+    switch gone {
+    case .work(let part): close(part)
+    case .deleted(let table, let groups):
+      guard let last = groups.last?.id else { return }
+      unfollowed[table]?.removeFirst(groups.count)
       pending.append(
         """
-        INSERT INTO cascade.followed VALUES(\(batch), \(taken.subject), \(last))
+        INSERT INTO cascade.followed VALUES(\(batch), \(table), \(last))
         ON CONFLICT(batch, collection) DO UPDATE SET id = excluded.id
         """)
     }
   }
+}
 
-  /// A part that was not followed to its end is taken once more.
-  mutating func keep(_ taken: Part) {
-    if !taken.isWork { unfollowed.insert(taken.subject) }
+extension ArraySlice<Work.Group> {
+  /// As many as have about so many nodes, and at least one.
+  fileprivate func beginning(_ nodes: Int) -> ArraySlice {
+    var before = 0
+    return prefix { group in
+      defer { before += group.size }
+      return before < Swift.max(1, nodes)
+    }
   }
 }

@@ -89,6 +89,11 @@ package struct EdgeRelation {
     }
   }
 
+  /// Whether the loss of its edges is only counted. Then one edge to each destination tells enough.
+  package var isOnlyCounted: Bool {
+    allRules.intersection(.losingSource) == [.deleteDestinationIfAllSourcesDeleted]
+  }
+
   package func edge(_ from: String, _ to: String, isDeclared: Bool? = nil) -> Edge {
     Edge(
       name: name, source: source.node(from), destination: .node(destination.node(to)),

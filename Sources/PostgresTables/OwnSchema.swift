@@ -18,14 +18,15 @@ package enum OwnSchema {
       UNIQUE(name, source, destination, part));
 
     -- What others wrote since the last sweep began. `what` is a JournalSubject; `subject` numbers a
-    -- collection or a relation. Of a row that is `told`, there are notices already. The rows of one
-    -- statement share a `seq`: to count on for each would take as long as to write it. One with a `kind` is only for
-    -- sweeps of that kind, because one of another kind has left it.
+    -- collection or a relation. Of a row that is `told`, there are notices already. One with a `kind` is only for
+    -- sweeps of that kind, because one of another kind has left it. Of the rows that a statement of an application
+    -- causes, only the first has a `seq`: an index of all would take as long as to write them.
+    CREATE SEQUENCE cascade.journal_seq;
     CREATE TABLE cascade.journal(
-      seq bigint GENERATED ALWAYS AS IDENTITY, what smallint NOT NULL,
+      seq bigint DEFAULT nextval('cascade.journal_seq'), what smallint NOT NULL,
       subject int NOT NULL, key text NOT NULL, other text, told boolean NOT NULL DEFAULT false,
       kind text);
-    CREATE INDEX journal_order ON cascade.journal(seq);
+    CREATE INDEX journal_order ON cascade.journal(seq) WHERE seq IS NOT NULL;
     -- What a batch took from the journal, and what it has found. A row that was examined is `done`, and
     -- stays until the end of the batch. What waits because a node had to stay is in the batch 0. What
     -- a batch deletes itself is in `deleted`, and not here.

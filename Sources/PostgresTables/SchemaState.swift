@@ -14,11 +14,10 @@ package enum SchemaState {
       SELECT (SELECT string_agg(concat_ws(' ', c.oid, c.xmin,
           (SELECT string_agg(a.xmin::text, ' ' ORDER BY a.attnum) FROM pg_attribute a
             WHERE a.attrelid = c.oid AND a.attnum > 0),
-          (SELECT string_agg(t.oid || ':' || t.xmin, ' ' ORDER BY t.oid) FROM pg_trigger t
+          (SELECT string_agg(concat_ws(':', t.oid, t.xmin, p.oid, p.xmin), ' ' ORDER BY t.oid)
+            FROM pg_trigger t JOIN pg_proc p ON p.oid = t.tgfoid
             WHERE t.tgrelid = c.oid)), '; ' ORDER BY c.oid)
         FROM unnest(\(literal(arrayText(tables)))::text[]) n JOIN pg_class c ON c.oid = to_regclass(n))
-        || (SELECT string_agg(p.oid || ':' || p.xmin, ' ' ORDER BY p.oid) FROM pg_proc p
-          WHERE p.pronamespace = to_regnamespace('cascade'))
         || (SELECT concat(' ', count(*), ' ', max(l.number), ' ') FROM cascade.relation l)
         || (SELECT concat(count(*), ' ') FROM cascade.collection)
         || (SELECT concat(r.rolsuper, r.rolbypassrls) FROM pg_roles r WHERE r.rolname = session_user)

@@ -82,8 +82,8 @@ package struct Triggers {
   /// What begins an insertion into the journal.
   private static func journaling(_ columns: String) -> String {
     """
-    INSERT INTO cascade.journal(seq, \(columns)) OVERRIDING SYSTEM VALUE
-    SELECT (SELECT nextval('cascade.journal_seq_seq')),
+    INSERT INTO cascade.journal(seq, \(columns))
+    SELECT CASE WHEN row_number() OVER () = 1 THEN nextval('cascade.journal_seq') END,
     """
   }
 
@@ -113,10 +113,13 @@ package struct Triggers {
   /// Journals the loss of the edges in the rows `o`.
   private func lost(_ relation: EdgeRelation, _ old: String) -> String {
     let source = relation.join?.source ?? relation.source.key
+    let (from, to) = (relation.from(in: "o"), relation.to(in: "o"))
+    let isOne = relation.isOnlyCounted
     return """
-      \(Triggers.journaling("what, subject, key, other")) \(JournalSubject.lost.rawValue), \(relation.number), \(relation.from(in: "o")),
-      \(relation.to(in: "o")) FROM \(old)\(relation.references(of: "o"))
-      WHERE \(relation.isEdge(in: "o")) AND \(source.isComplete("o"))\(wasThere(relation));
+      \(Triggers.journaling("what, subject, key, other")) \(JournalSubject.lost.rawValue), \(relation.number), \(isOne ? "min(\(from))" : from),
+      \(to) FROM \(old)\(relation.references(of: "o"))
+      WHERE \(relation.isEdge(in: "o")) AND \(source.isComplete("o"))\(wasThere(relation))
+      \(isOne ? "GROUP BY \(to)" : "");
       """
   }
 

@@ -89,7 +89,7 @@ struct PlanTests {
     try store.bySQL("DELETE FROM album WHERE id = 1")
     #expect(try store.texts("SELECT key FROM cascade.journal") == ["1"])
     #expect(try store.sweep().deletedCount == 2)
-    #expect(try store.texts("SELECT last_value FROM cascade.journal_seq_seq") == ["1"])
+    #expect(try store.texts("SELECT last_value FROM cascade.journal_seq") == ["1"])
   }
 
   private func rowsRead(_ store: PostgresFixture) throws -> Int {

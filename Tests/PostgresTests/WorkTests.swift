@@ -28,6 +28,18 @@ struct WorkTests {
     #expect(try store.texts("SELECT count(*) FROM cascade.followed") == ["0"])
   }
 
+  @Test(
+    "Of edges that are only counted, the journal gets one to each destination from a statement",
+    .enabled(if: TestedDialect.current == .fast, "the portable dialect has triggers of rows"))
+  func countedEdges() throws {
+    let store = try Music.store()
+    try store.bySQL("UPDATE album SET photo_id = 2")
+    try store.sweep()
+    try store.bySQL("DELETE FROM album")
+    #expect(try store.texts("SELECT key || other FROM cascade.journal WHERE what = 2") == ["a12"])
+    #expect(try store.sweep().byCollection == ["songs": 4, "photos": 1])
+  }
+
   @Test("A small sweep takes the journal and deletes in one transaction")
   func atOnce() throws {
     let store = try Music.store()

@@ -38,7 +38,7 @@ struct CommitReviewer {
   ) throws -> [SweepResult] {
     let commits = try writer.followSchema()
     try endLeases(of: writer)
-    wasNews = try hasNews(of: writer)
+    wasNews = try commits != seenCommits || hasNews(of: writer)
     if !wasNews { return [] }
     try writer.resolveReferencesBeforeSweep(.none)
     var results: [SweepResult] = []
