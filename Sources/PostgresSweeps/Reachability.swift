@@ -151,5 +151,7 @@ extension Closure {
       AND NOT EXISTS (SELECT FROM \(scratch[.reached]) r
         WHERE r.collection = k.collection AND r.key = k.key) ON CONFLICT DO NOTHING
       """)
+    // Without statistics, the server takes all nodes of a collection for a few.
+    try db.execute("ANALYZE cascade.unreached")
   }
 }

@@ -72,14 +72,14 @@ extension Waves {
   }
 
   private func keys(of table: MappedTable) -> String {
-    "SELECT h.key FROM \(slice) h WHERE h.collection = \(table.number)"
+    "ARRAY(SELECT h.key FROM \(slice) h WHERE h.collection = \(table.number))"
   }
 
   private func lockSlice(of table: MappedTable, _ count: Int) throws {
     let locked = try db.run(
       """
       WITH l AS (SELECT \(table.key.text("t")) AS key FROM \(table.name) t
-        WHERE \(table.key.isIn("t", keys(of: table)))
+        WHERE \(table.key.isAny("t", keys(of: table)))
         ORDER BY \(table.key.values("t")) FOR UPDATE OF t SKIP LOCKED)
       UPDATE \(target.table) SET is_locked = true FROM l
       WHERE \(target.isOwn) AND h.collection = \(table.number) AND h.key = l.key
@@ -131,7 +131,7 @@ extension Waves {
   private mutating func deleteSlice(of table: MappedTable) throws -> Int {
     let selection = RowRemoval.Selection(
       row: "t",
-      condition: "\(table.key.isIn("t", keys(of: table))) AND \(isNotBlocked(table, "t"))")
+      condition: "\(table.key.isAny("t", keys(of: table))) AND \(isNotBlocked(table, "t"))")
     let went = try changeUnlessRefused(table, selection) {
       try $0.removal.delete(from: table, $1, because: nil, limit: .max).rows
     }
@@ -142,19 +142,11 @@ extension Waves {
 
   /// What is still there is kept by the application, or denied.
   private func endSlice(of table: MappedTable) throws {
-    let isOne = """
-      h.collection = \(table.number) AND u.collection = h.collection AND u.key = h.key
-      """
+    let isOne = "u.collection = \(table.number) AND u.key = ANY(\(keys(of: table)))"
     try db.run(
-      """
-      DELETE FROM cascade.unreached u USING \(slice) h
-      WHERE \(isOne) AND NOT \(table.has("u.key"))
-      """)
+      "DELETE FROM cascade.unreached u WHERE \(isOne) AND NOT \(table.has("u.key"))")
     try db.run(
-      """
-      UPDATE cascade.unreached u SET is_denied = true FROM \(slice) h
-      WHERE \(isOne) AND NOT u.is_denied
-      """)
+      "UPDATE cascade.unreached u SET is_denied = true WHERE \(isOne) AND NOT u.is_denied")
   }
 }
 
