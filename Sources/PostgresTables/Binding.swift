@@ -7,6 +7,8 @@ package struct Binding {
   package var relations: [EdgeRelation] = []
   package var files: [FileRelation] = []
   package var problems: [ModelProblem] = []
+  /// Of the tables that are partitioned, or are partitions, by their names.
+  package var partitions: [String: Partitions] = [:]
   /// How many nodes there have to be at the other ends of edges.
   package var judgements: [Judgement] = []
   /// The tables of which nodes may go because no root reaches them.
