@@ -156,10 +156,10 @@ struct Binder: ~Copyable {
     _ value: String, in name: String, of table: String, _ relationship: Relationship,
     _ path: String
   ) throws -> TypeColumn? {
-    guard let (type, isDeterministic) = try type(of: name, in: table, path) else { return nil }
-    let family = KeyFamily(type: type, isDeterministic: isDeterministic)
+    guard let type = try type(of: name, in: table, path) else { return nil }
+    let family = KeyFamily(type)
     guard let text = family == nil ? value : family?.text(.text(value)) else {
-      fail(path, "\"\(name)\" is \(type), and cannot have the type \"\(value)\"")
+      fail(path, "\"\(name)\" is \(type.name), and cannot have the type \"\(value)\"")
       return nil
     }
     let isRequired = try isNotNull(name, in: table)

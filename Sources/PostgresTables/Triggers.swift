@@ -66,7 +66,7 @@ package struct Triggers {
       name: name, table: table, function: function,
       text: """
         CREATE FUNCTION \(function)() RETURNS trigger LANGUAGE plpgsql
-        SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS \(literal("""
+        SECURITY DEFINER SET search_path = pg_catalog, pg_temp\(binding.settings) AS \(literal("""
           BEGIN
           \(body)
           \(dialect.wake)

@@ -197,7 +197,9 @@ struct HistoryJudge {
       judgeDenial(by: fact, of: node, event)
     }
     for fact in history.unseen(by: event, of: node)
-    where hasOther(fact) && (fact.to == node || places[fact.relation].isJoin) {
+    where fact.from != fact.to
+      && (fact.to == node || places[fact.relation].isJoin && hasOther(fact))
+    {
       judgeDenial(by: fact, of: node, event)
     }
   }
