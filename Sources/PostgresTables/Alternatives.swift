@@ -16,7 +16,7 @@ package struct Alternative {
 
   fileprivate func isThere(text key: String) -> String {
     guard columns.all.count == 1, columns.all[0].isText else { return table.has(key) }
-    return "CASE WHEN \(key) ~ \(columns.all[0].family.pattern) THEN \(table.has(key)) END"
+    return "CASE WHEN \(columns.all[0].family.isKey(key)) THEN \(table.has(key)) END"
   }
 }
 

@@ -156,10 +156,10 @@ struct Binder: ~Copyable {
     _ value: String, in name: String, of table: String, _ relationship: Relationship,
     _ path: String
   ) throws -> TypeColumn? {
-    guard let (type, isDeterministic) = try type(of: name, in: table, path) else { return nil }
-    let family = KeyFamily(type: type, isDeterministic: isDeterministic)
+    guard let type = try type(of: name, in: table, path) else { return nil }
+    let family = KeyFamily(type)
     guard let text = family == nil ? value : family?.text(.text(value)) else {
-      fail(path, "\"\(name)\" is \(type), and cannot have the type \"\(value)\"")
+      fail(path, "\"\(name)\" is \(type.name), and cannot have the type \"\(value)\"")
       return nil
     }
     let isRequired = try isNotNull(name, in: table)
@@ -254,6 +254,7 @@ struct Binder: ~Copyable {
       fail(path, refusal)
       return nil
     }
+    binding.partitions[name] = try Partitions(of: name, store)
     return name
   }
 
@@ -265,11 +266,18 @@ struct Binder: ~Copyable {
   private func refusal(of table: String) throws -> String? {
     let rows = try store.db.run(
       """
-      SELECT c.relkind, c.relrowsecurity AND NOT r.rolbypassrls, c.relowner = r.oid
+      SELECT c.relkind, c.relrowsecurity AND NOT r.rolbypassrls, c.relowner = r.oid,
+        c.relkind <> 'p' AND EXISTS (SELECT FROM pg_inherits i WHERE i.inhparent = c.oid),
+        EXISTS (SELECT FROM pg_partition_tree(c.oid) t JOIN pg_class p ON p.oid = t.relid
+          WHERE p.relkind NOT IN ('r', 'p'))
       FROM pg_class c, pg_roles r WHERE c.oid = $1::regclass AND r.rolname = session_user
       """, [table]
     ).rows[0]
-    if rows[0] != "r" { return "\(table) is no ordinary table" }
+    if rows[0] != "r" && rows[0] != "p" { return "\(table) is no table" }
+    if rows[3] == "t" {
+      return "tables inherit from \(table), and its triggers do not see what becomes of their rows"
+    }
+    if rows[4] == "t" { return "\(table) has a partition that is no table of this database" }
     if rows[1] == "t" { return "\(table) has row security, which could hide rows from the daemon" }
     if rows[2] == "t" {
       return "\(table) belongs to the daemon's own role: give the daemon a role of its own, "

@@ -10,11 +10,11 @@ extension Binder {
     guard let columns = try columns(names, in: table, path) else { return nil }
     var all: [Columns.Column] = []
     for (column, part) in zip(columns.all, other.key.all) {
-      if column.family != part.family && column.family != .text {
+      if column.family != part.family && !(column.family == .text && part.family.isNamedByText) {
         fail(
           path,
-          "\(column.name) is \(column.family.rawValue), and the key of \"\(other.collection)\" is "
-            + part.family.rawValue)
+          "\(column.name) is \(column.family), and the key of \"\(other.collection)\" is "
+            + part.family.description)
         return nil
       }
       all.append(
@@ -49,26 +49,28 @@ extension Binder {
   ) throws -> ListColumn? {
     let names = ListColumn.names(of: property)
     let name = names[0]
-    guard let (type, isDeterministic) = try type(of: name, in: table, path) else { return nil }
+    guard let type = try type(of: name, in: table, path) else { return nil }
     let family = other.key.families[0]
     if other.key.all.count > 1 {
       fail(path, "\"\(property)\": a list names keys of one column")
       return nil
     }
-    if ListColumn.documents.contains(type) {
-      return ListColumn(
-        name: quoted(name), type: type, family: family, path: Array(names.dropFirst()))
+    if !family.isInLists {
+      fail(path, "\"\(property)\": a list names no keys that are \(family)")
+      return nil
     }
-    let item = type.hasSuffix("[]") ? String(type.dropLast(2)) : ""
-    let isItem = KeyFamily(type: item, isDeterministic: isDeterministic) == family
-    if names.count == 1 && isItem {
-      return ListColumn(name: quoted(name), type: type, family: family)
+    if ListColumn.documents.contains(type.name) {
+      return ListColumn(
+        name: quoted(name), type: type.name, family: family, path: Array(names.dropFirst()))
+    }
+    if names.count == 1 && type.elements.first.flatMap(KeyFamily.init) == family {
+      return ListColumn(name: quoted(name), type: type.name, family: family)
     }
     fail(
       path,
-      "\"\(name)\" is \(type): \(names.count > 1 ? "a document" : "a list") is jsonb, json or text"
+      "\"\(name)\" is \(type.name): \(names.count > 1 ? "a document" : "a list") is jsonb, json or text"
         + (names.count > 1
-          ? "" : ", or an array of \(family.rawValue) as the key of \"\(other.collection)\""))
+          ? "" : ", or an array of \(family) as the key of \"\(other.collection)\""))
     return nil
   }
 
@@ -86,17 +88,15 @@ extension Binder {
   mutating func family(
     of column: String, in table: String, _ path: String
   ) throws -> KeyFamily? {
-    guard let (type, isDeterministic) = try type(of: column, in: table, path) else { return nil }
-    let family = KeyFamily(type: type, isDeterministic: isDeterministic)
-    if family == nil {
-      fail(path, "\"\(column)\" is \(type): \(KeyFamily.supported)")
-    }
+    guard let type = try type(of: column, in: table, path) else { return nil }
+    let family = KeyFamily(type)
+    if family == nil { fail(path, "\"\(column)\" is \(type.name): \(KeyFamily.supported)") }
     return family
   }
 
   mutating func type(
     of column: String, in table: String, _ path: String
-  ) throws -> (name: String, isDeterministic: Bool)? {
+  ) throws -> ColumnType? {
     guard let type = try store.type(of: column, in: table) else {
       fail(path, "\(table) has no column \"\(column)\"")
       return nil

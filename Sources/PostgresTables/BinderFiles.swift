@@ -50,7 +50,7 @@ extension Binder {
   }
 
   private mutating func isPath(_ column: String, in table: String, _ path: String) throws -> Bool {
-    guard let (type, _) = try type(of: column, in: table, path) else { return false }
+    guard let type = try type(of: column, in: table, path)?.name else { return false }
     if ["text", "character varying"].contains(type) { return true }
     fail(path, "\"\(column)\" is \(type): a path is text or varchar")
     return false
@@ -60,7 +60,7 @@ extension Binder {
     _ property: String, in table: String, _ path: String
   ) throws -> ListColumn? {
     let names = ListColumn.names(of: property)
-    guard let (type, _) = try type(of: names[0], in: table, path) else { return nil }
+    guard let type = try type(of: names[0], in: table, path)?.name else { return nil }
     let isArray = names.count == 1 && ["text[]", "character varying[]"].contains(type)
     if !isArray && !ListColumn.documents.contains(type) {
       fail(

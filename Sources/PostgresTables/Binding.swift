@@ -7,6 +7,8 @@ package struct Binding {
   package var relations: [EdgeRelation] = []
   package var files: [FileRelation] = []
   package var problems: [ModelProblem] = []
+  /// Of the tables that are partitioned, or are partitions, by their names.
+  package var partitions: [String: Partitions] = [:]
   /// How many nodes there have to be at the other ends of edges.
   package var judgements: [Judgement] = []
   /// The tables of which nodes may go because no root reaches them.
@@ -102,67 +104,4 @@ package struct MappedTable {
   package func wasDeleted(_ key: String) -> String {
     "EXISTS (SELECT FROM cascade.deleted_node k WHERE \(isDeleted("k", key)))"
   }
-}
-
-/// Types whose values are the same exactly when their texts are, and compare with each other.
-enum KeyFamily: String {
-  case integer = "bigint"
-  case text
-  case uuid
-
-  init?(type: String, isDeterministic: Bool) {
-    switch type {
-    case "smallint", "integer", "bigint": self = .integer
-    case "text", "character varying": self = .text
-    case "uuid": self = .uuid
-    default: return nil
-    }
-    if !isDeterministic { return nil }
-  }
-
-  static let supported = "smallint, integer, bigint, text, varchar and uuid are supported"
-
-  func key(_ text: String) -> Key {
-    self == .integer ? Int64(text).map(Key.integer) ?? .text(text) : .text(text)
-  }
-
-  /// The text of a key as the database writes it; nil if no row can have it.
-  func text(_ key: Key) -> String? {
-    guard let text = key.managedText else { return nil }
-    switch self {
-    case .integer: return Int64(text).map { String($0) }
-    case .text: return text.utf8.contains(0) ? nil : text
-    case .uuid:
-      let digits = text.lowercased().filter { $0 != "-" }
-      guard digits.utf8.count == 32, digits.allSatisfy(\.isHexDigit) else { return nil }
-      return uuid(Array(digits))
-    }
-  }
-
-  /// What the texts of its keys look like.
-  private var form: String {
-    switch self {
-    case .integer: "^(0|-?[1-9][0-9]{0,17})$"
-    case .text: ""
-    case .uuid: "^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$"
-    }
-  }
-
-  /// The same for SQL.
-  var pattern: String { literal(form) }
-
-  /// The key that a text names; null if it names none.
-  func value(ofText text: String) -> String {
-    "CASE WHEN \(text) ~ \(pattern) THEN \(text.cast(to: self)) END"
-  }
-
-  private func uuid(_ digits: [Character]) -> String {
-    [0..<8, 8..<12, 12..<16, 16..<20, 20..<32].map { String(digits[$0]) }.joined(separator: "-")
-  }
-}
-
-extension String {
-  /// An array parameter of this family.
-  func array(of family: KeyFamily) -> String { "(\(self)::text[]::\(family.rawValue)[])" }
-  func cast(to family: KeyFamily) -> String { "(\(self))::\(family.rawValue)" }
 }

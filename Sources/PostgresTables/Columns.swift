@@ -30,7 +30,7 @@ package struct Columns: Hashable {
     /// A value as SQL; nil if the column cannot have it.
     package func written(_ value: Key) -> String? {
       let stored = isText ? KeyFamily.text : family
-      return stored.text(value).map { "\(literal($0))::\(stored.rawValue)" }
+      return stored.text(value).map { "\(literal($0))::\(stored.type)" }
     }
 
     fileprivate func isNone(_ row: String, of none: [Key]) -> String? {
@@ -72,7 +72,7 @@ package struct Columns: Hashable {
   /// The values of a row, as Cascade's tables have them.
   package func text(_ row: String) -> String {
     if let single { return "\(row).\(single.name)::text" }
-    return "json_build_array(\(values(row)))::text"
+    return "json_build_array(\(list { $0.family.json($0.value(row)) }))::text"
   }
 
   package func isComplete(_ row: String) -> String {
@@ -131,7 +131,7 @@ package struct Columns: Hashable {
     if let single { return single.family.key(text) }
     let parts = (try? JSON.parse(text))?.array ?? []
     return .composite(
-      parts.map { part in part.integer.map(Key.integer) ?? .text(part.string ?? part.text) })
+      zip(all, parts).map { column, part in column.family.key(part.string ?? part.text) })
   }
 
   /// The text of a key as the database writes it; nil if no row can have it.

@@ -18,11 +18,13 @@ package struct DenialConstraints {
     let table: String
     let columns: Columns
     let other: MappedTable
+    let isPartitioned: Bool
 
+    /// That of a partitioned table has to be valid.
     var sql: String {
       """
       ALTER TABLE \(table) ADD CONSTRAINT \(name) FOREIGN KEY (\(columns.names)) \
-      REFERENCES \(other.name) (\(other.key.names)) ON DELETE NO ACTION NOT VALID
+      REFERENCES \(other.name) (\(other.key.names)) ON DELETE NO ACTION\(isPartitioned ? "" : " NOT VALID")
       """
     }
   }
@@ -50,9 +52,10 @@ package struct DenialConstraints {
       guard relation.rules.contains(rule), let columns, !other.isManaged, relation.isPlain,
         !columns.all.contains(where: \.isText)
       else { return nil }
+      let table = relation.join?.name ?? relation.source.name
       return ForeignKey(
-        name: "cascade_denial_\(relation.number)_\(end)",
-        table: relation.join?.name ?? relation.source.name, columns: columns, other: other)
+        name: "cascade_denial_\(relation.number)_\(end)", table: table, columns: columns,
+        other: other, isPartitioned: store.binding.partitions[table] != nil)
     }
   }
 

@@ -139,7 +139,7 @@ package struct JoinTable {
   }
 
   static func part(_ keys: [Columns], rules: Rules) -> String {
-    let families = keys.map { $0.families.map(\.rawValue).joined(separator: ", ") }
+    let families = keys.map { $0.families.map(\.type).joined(separator: ", ") }
     return "stored: \(families.joined(separator: " -> ")); rules \(rules.rawValue)"
   }
 }

@@ -124,7 +124,7 @@ extension Triggers {
   var files: [Trigger] { binding.files.filter(\.releases).flatMap(triggers) }
 
   private func triggers(_ relation: FileRelation) -> [Trigger] {
-    let (deletion, rows) = dialect.deletion(from: relation.table)
+    let (deletion, rows) = dialect(of: relation.table).deletion(from: relation.table)
     let renamed = """
       UPDATE ON \(relation.table) FOR EACH ROW
       WHEN (\(relation.mayBeChanged("OLD", "NEW")))

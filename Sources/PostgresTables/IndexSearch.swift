@@ -35,7 +35,7 @@ package struct IndexSearch {
       SetupFinding(
         kind: .missingIndex, table: missing.index.table,
         message: "no index begins with \(missing.index); as the table's owner: "
-          + IndexSearch.statement(missing))
+          + statement(missing))
     }
   }
 
@@ -91,9 +91,11 @@ package struct IndexSearch {
   }
 
   /// What the owner has to run.
-  private static func statement(_ missing: Index) -> String {
+  private func statement(_ missing: Index) -> String {
     let columns = missing.index.columns.map(quoted).joined(separator: ", ")
     let method = missing.method == "btree" ? "" : " USING \(missing.method) "
-    return "CREATE INDEX CONCURRENTLY ON \(missing.index.table)\(method)(\(columns))"
+    // An index of a partitioned table cannot be created beside writers.
+    let manner = store.binding.partitions[missing.index.table] == nil ? " CONCURRENTLY" : ""
+    return "CREATE INDEX\(manner) ON \(missing.index.table)\(method)(\(columns))"
   }
 }

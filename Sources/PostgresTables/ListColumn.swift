@@ -97,7 +97,7 @@ package struct ListColumn: Hashable {
   private func key(of item: String) -> String {
     if form == .array { return item.cast(to: family) }
     let text = "\(item) #>> '{}'"
-    return "CASE WHEN jsonb_typeof(\(item)) = \(literal(jsonType)) AND \(text) ~ \(family.pattern) "
+    return "CASE WHEN jsonb_typeof(\(item)) = \(literal(jsonType)) AND \(family.isKey(text)) "
       + "THEN \(text.cast(to: family)) END"
   }
 
@@ -152,6 +152,8 @@ package struct ListColumn: Hashable {
   /// A key as an item of the array; null if the array cannot have it.
   private func item(_ value: String) -> String {
     let type = String(type.dropLast(2))
+    // The name of an application's type is known only with its schema.
+    if case .choice = family.kind { return value.cast(to: family) }
     guard family == .integer else { return "(\(value))::\(type)" }
     let bound = ["smallint": "32767", "integer": "2147483647"][type] ?? "9223372036854775807"
     return "(CASE WHEN \(value) BETWEEN -\(bound) AND \(bound) THEN \(value) END)::\(type)"

@@ -152,7 +152,7 @@ package enum OwnSchema {
   /// `added` is the batch that added the edge.
   package static func edges(_ join: JoinTable) -> String {
     let ends = join.source.all + join.destination.all
-    let columns = ends.map { "\($0.name) \($0.family.rawValue) NOT NULL" }.joined(separator: ", ")
+    let columns = ends.map { "\($0.name) \($0.family.type) NOT NULL" }.joined(separator: ", ")
     let name = String(join.name.dropFirst("cascade.".utf8.count))
     return """
       CREATE TABLE IF NOT EXISTS \(join.name)(
@@ -165,7 +165,7 @@ package enum OwnSchema {
 
   /// The same for edges to files.
   static func files(_ stored: StoredPaths) -> String {
-    let ends = stored.source.all.map { "\($0.name) \($0.family.rawValue) NOT NULL" }
+    let ends = stored.source.all.map { "\($0.name) \($0.family.type) NOT NULL" }
     let name = String(stored.name.dropFirst("cascade.".utf8.count))
     return """
       CREATE TABLE IF NOT EXISTS \(stored.name)(

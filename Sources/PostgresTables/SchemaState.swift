@@ -15,8 +15,10 @@ package enum SchemaState {
           (SELECT string_agg(a.xmin::text, ' ' ORDER BY a.attnum) FROM pg_attribute a
             WHERE a.attrelid = c.oid AND a.attnum > 0),
           (SELECT string_agg(concat_ws(':', t.oid, t.xmin, p.oid, p.xmin), ' ' ORDER BY t.oid)
-            FROM pg_trigger t JOIN pg_proc p ON p.oid = t.tgfoid
-            WHERE t.tgrelid = c.oid)), '; ' ORDER BY c.oid)
+            FROM pg_trigger t JOIN pg_proc p ON p.oid = t.tgfoid WHERE t.tgrelid = c.oid),
+          CASE WHEN c.relkind = 'p' OR c.relispartition THEN
+            (SELECT string_agg(p.relid::oid::text, ' ' ORDER BY p.relid)
+              FROM pg_partition_tree(c.oid) p) END), '; ' ORDER BY c.oid)
         FROM unnest(\(literal(arrayText(tables)))::text[]) n JOIN pg_class c ON c.oid = to_regclass(n))
         || (SELECT concat(' ', count(*), ' ', max(l.number), ' ') FROM cascade.relation l)
         || (SELECT concat(count(*), ' ') FROM cascade.collection)

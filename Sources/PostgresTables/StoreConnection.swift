@@ -145,22 +145,6 @@ package final class StoreConnection {
     return parts.count == 2 ? try name("\(quoted(parts[0])).\(quoted(parts[1]))") : nil
   }
 
-  /// The type of a column, and whether values that are equal have the same text; nil if there is none.
-  /// A domain is what it is based on.
-  func type(of column: String, in table: String) throws -> (name: String, isDeterministic: Bool)? {
-    try db.run(
-      """
-      WITH RECURSIVE d(type, locale, depth) AS (
-        SELECT a.atttypid, a.attcollation, 0 FROM pg_attribute a WHERE a.attrelid = $1::regclass
-        AND a.attname = $2 AND a.attnum > 0 AND NOT a.attisdropped
-        UNION ALL SELECT t.typbasetype, d.locale, d.depth + 1
-        FROM d JOIN pg_type t ON t.oid = d.type WHERE t.typtype = 'd')
-      SELECT format_type(d.type, NULL), coalesce(l.collisdeterministic, true)
-      FROM d LEFT JOIN pg_collation l ON l.oid = d.locale ORDER BY d.depth DESC LIMIT 1
-      """, [table, column]
-    ).rows.first.map { ($0[0]!, $0[1] == "t") }
-  }
-
   private func name(_ text: String) throws -> String? {
     try db.run(
       """

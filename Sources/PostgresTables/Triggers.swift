@@ -66,7 +66,7 @@ package struct Triggers {
       name: name, table: table, function: function,
       text: """
         CREATE FUNCTION \(function)() RETURNS trigger LANGUAGE plpgsql
-        SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS \(literal("""
+        SECURITY DEFINER SET search_path = pg_catalog, pg_temp\(binding.settings) AS \(literal("""
           BEGIN
           \(body)
           \(dialect.wake)
@@ -75,7 +75,7 @@ package struct Triggers {
           """));
         REVOKE ALL ON FUNCTION \(function)() FROM PUBLIC;
         CREATE TRIGGER \(name) \(row == nil ? "AFTER" : "BEFORE") \(event)
-        EXECUTE FUNCTION \(function)()
+        EXECUTE FUNCTION \(function)()\(ofPartitions(name, on: table, event, function))
         """)
   }
 
@@ -101,7 +101,7 @@ package struct Triggers {
     let edges = binding.relations(from: table).filter {
       $0.join == nil && !$0.rules.isDisjoint(with: .missingTheEdge)
     }
-    let (event, old) = dialect.deletion(from: table.name)
+    let (event, old) = dialect(of: table.name).deletion(from: table.name)
     let statements =
       [denials(table, old), gone(table, "\(table.key.text("o")) FROM \(old)")]
       + edges.map { lost($0, old) }
@@ -134,11 +134,12 @@ package struct Triggers {
   /// Refuses a deletion at once. What a response to the daemon's own writes deletes is not refused,
   /// because that would end the sweep.
   private func denials(_ table: MappedTable, _ old: String) -> String {
+    let isGone = binding.partitions[table.name].map { _ in " AND \(hasNotMoved(table))" } ?? ""
     let byDestination = binding.relations(to: table).filter {
       $0.rules.contains(.denyDestinationDeletion)
     }.map { relation in
       let edges = "\(old), \(relation.edges())"
-      let leads = relation.leads(to: "o")
+      let leads = relation.leads(to: "o") + isGone
       return holdAlternatives(relation, edges, leads)
         + denial(relation, "\(edges) WHERE \(leads)\(relation.andNowhereElse())")
     }
@@ -148,12 +149,13 @@ package struct Triggers {
       let to = "\(relation.destination.name) t"
       guard let join = relation.join else {
         let edges = "\(old)\(relation.references(of: "o"))"
-        return denial(relation, "\(edges), \(to) WHERE \(relation.leads(to: "t", in: "o"))")
+        return denial(
+          relation, "\(edges), \(to) WHERE \(relation.leads(to: "t", in: "o"))\(isGone)")
       }
       let isOfSource = join.source.equal("e", table.key, "o")
       return denial(
-        relation, "\(old), \(join.name) e, \(to) WHERE \(isOfSource) AND \(relation.leads(to: "t"))"
-      )
+        relation,
+        "\(old), \(join.name) e, \(to) WHERE \(isOfSource) AND \(relation.leads(to: "t"))\(isGone)")
     }
     return (byDestination + bySource).joined(separator: "\n")
   }
@@ -185,9 +187,11 @@ package struct Triggers {
 
   /// A truncation does not tell which rows are gone, so whole tables are looked through.
   private func truncated(_ table: MappedTable) -> [Trigger] {
-    dialect.truncation(of: table.name).map {
-      trigger("truncated", on: table, $0, body: Triggers.isGap)
-    }
+    truncated("cascade_truncated", on: table.name, "truncated_\(table.number)")
+  }
+
+  private func truncated(_ name: String, on table: String, _ function: String) -> [Trigger] {
+    dialect.truncation(of: table).map { trigger(name, on: table, function, $0, Triggers.isGap) }
   }
 
   private static let isGap =
@@ -233,7 +237,7 @@ package struct Triggers {
   // MARK: - References that come
 
   private func arrived(_ table: MappedTable) -> [Trigger] {
-    let (event, new) = dialect.insertion(into: table.name)
+    let (event, new) = dialect(of: table.name).insertion(into: table.name)
     let body = binding.relations(from: table).filter { $0.join == nil }
       .map { arrival($0, new) }.filter { !$0.isEmpty }
     if body.isEmpty { return [] }
@@ -306,6 +310,7 @@ package struct Triggers {
       let name = "\(kind)_\(relation.number)"
       return self.trigger("cascade_\(name)", on: join.name, name, event, body)
     }
+    let dialect = dialect(of: join.name)
     let (deletion, old) = dialect.deletion(from: join.name)
     let (insertion, new) = dialect.insertion(into: join.name)
     let unlinked = trigger("unlinked", "\(deletion) WHEN \(isOthers)", lost(old))
@@ -315,6 +320,9 @@ package struct Triggers {
         "UPDATE ON \(join.name) FOR EACH ROW WHEN (\(isOthers) AND (\(isChanged)))",
         lost("(SELECT OLD.*) o") + "\n" + arrival(relation, "(SELECT NEW.*) n")),
       trigger("linked", "\(insertion) WHEN \(isOthers)", arrival(relation, new)),
-    ] + dialect.truncation(of: join.name).map { trigger("link_truncated", $0, Triggers.isGap) }
+    ]
+      + truncated(
+        "cascade_link_truncated_\(relation.number)", on: join.name,
+        "link_truncated_\(relation.number)")
   }
 }

@@ -13,7 +13,7 @@ package struct TypeColumn: Hashable {
 
   /// As SQL, for the column.
   package var written: String {
-    family.map { "\(literal(value))::\($0.rawValue)" } ?? literal(value)
+    family.map { "\(literal(value))::\($0.type)" } ?? literal(value)
   }
 
   package func isIt(_ row: String) -> String {

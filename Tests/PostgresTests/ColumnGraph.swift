@@ -61,6 +61,8 @@ struct ColumnGraph {
   static let collections = ["a", "b"]
   /// Also those of join rows.
   let allCollections: [String]
+  /// Whether the tables have partitions.
+  private let isPartitioned: Bool
   private static let nodes = 4
 
   init(denies: Bool, _ random: inout Seeded) {
@@ -86,6 +88,7 @@ struct ColumnGraph {
     }
     (self.relations, self.keys) = (relations, keys)
     allCollections = ColumnGraph.collections + joins.map(\.table)
+    isPartitioned = Int.random(in: 0..<4, using: &random) == 0
   }
 
   /// The ends of join rows that are nodes, and what else they refer to.
@@ -226,8 +229,8 @@ struct ColumnGraph {
       let all =
         key.map { "\($0) \(keyType($0, of: collection))" }
         + relations.filter { $0.from == collection }.flatMap(definitions)
-      return "CREATE TABLE \"t \(collection)\"(\(all.joined(separator: ", ")), "
-        + "PRIMARY KEY(\(key.joined(separator: ", "))))"
+      return table(
+        "t \(collection)", all + ["PRIMARY KEY(\(key.joined(separator: ", ")))"], by: key[0])
     }
     let joins = relations.filter { $0.place == .join }.map { relation in
       let sources = columns("s", to: relation.from), destinations = columns("d", to: relation.to)
@@ -235,16 +238,26 @@ struct ColumnGraph {
         sources.map { "\($0) \(keyType($0, of: relation.from))" }
         + destinations.map { "\($0) \(keyType($0, of: relation.to))" }
       let ends = (sources + destinations).joined(separator: ", ")
-      let key = relation.column == "c1" ? ", UNIQUE(\(ends))" : ""
-      return "CREATE TABLE \(relation.table)(\(all.joined(separator: ", "))\(key))"
+      let key = relation.column == "c1" ? ["UNIQUE(\(ends))"] : []
+      return table(relation.table, all + key, by: sources[0])
     }
     return (tables + joins).joined(separator: ";\n")
   }
 
+  private func table(_ name: String, _ parts: [String], by column: String) -> String {
+    let table = "CREATE TABLE \"\(name)\"(\(parts.joined(separator: ", ")))"
+    if !isPartitioned { return table }
+    return "\(table) PARTITION BY HASH (\(column))"
+      + (0..<2).map {
+        "; CREATE TABLE \"\(name) \($0)\" PARTITION OF \"\(name)\" "
+          + "FOR VALUES WITH (MODULUS 2, REMAINDER \($0))"
+      }.joined()
+  }
+
   private func keyType(_ column: String, of collection: String) -> String {
+    if column.hasSuffix("_of") { return "numeric(5)" }
     let isNumber =
-      column.hasSuffix("_of") || keys == .numbers && collection == "b"
-      || !ColumnGraph.collections.contains(collection)
+      keys == .numbers && collection == "b" || !ColumnGraph.collections.contains(collection)
     return isNumber ? "int" : "varchar(9)"
   }
 

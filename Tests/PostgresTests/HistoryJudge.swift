@@ -187,13 +187,19 @@ struct HistoryJudge {
   private mutating func judgeDenials(of node: Node, _ event: WrittenHistory.Event) {
     if !graph.denies { return }
     let states = [history.state(at: event), history.stateLater(than: event)]
-    for fact in states[0].allFacts where fact.from != fact.to && states[1].has(fact) {
+    /// Whether the node at the other end was there all the time.
+    func hasOther(_ fact: Fact) -> Bool {
       let other = fact.to == node ? fact.from : fact.to
       let isSame = Set(states.map { $0.births[other] }).count == 1
-      if isSame && states.allSatisfy({ $0.has(other) }) { judgeDenial(by: fact, of: node, event) }
+      return other != node && isSame && states.allSatisfy { $0.has(other) }
+    }
+    for fact in states[0].allFacts where states[1].has(fact) && hasOther(fact) {
+      judgeDenial(by: fact, of: node, event)
     }
     for fact in history.unseen(by: event, of: node)
-    where fact.from != fact.to && (fact.to == node || places[fact.relation].isJoin) {
+    where fact.from != fact.to
+      && (fact.to == node || places[fact.relation].isJoin && hasOther(fact))
+    {
       judgeDenial(by: fact, of: node, event)
     }
   }

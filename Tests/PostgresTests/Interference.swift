@@ -51,7 +51,7 @@ final class InterferedStore {
     try administrator.execute(WrittenHistory.schema)
     let tables = try administrator.run(
       """
-      SELECT c.oid::regclass FROM pg_class c WHERE c.relkind = 'r'
+      SELECT c.oid::regclass FROM pg_class c WHERE c.relkind IN ('r', 'p') AND NOT c.relispartition
       AND (c.relnamespace = 'public'::regnamespace AND c.relname NOT IN ('log', 'ending')
         OR c.relnamespace = 'cascade'::regnamespace AND c.relname ~ '^(objects|edges)_')
       """

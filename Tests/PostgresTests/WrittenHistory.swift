@@ -165,7 +165,10 @@ extension WrittenHistory {
     CREATE FUNCTION note_row() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER
     SET search_path = public, pg_temp AS $$ BEGIN
       INSERT INTO log(is_daemon, place, old, new) VALUES(
-        session_user = 'cascaded', tg_table_name,
+        session_user = 'cascaded', coalesce(
+          (SELECT c.relname FROM pg_inherits p
+            JOIN pg_class c ON c.oid = p.inhparent WHERE p.inhrelid = tg_relid),
+          tg_table_name),
         CASE WHEN tg_op <> 'INSERT' THEN to_jsonb(old) END,
         CASE WHEN tg_op <> 'DELETE' THEN to_jsonb(new) END); RETURN NULL; END $$;
     """
