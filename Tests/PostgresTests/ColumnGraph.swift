@@ -255,9 +255,9 @@ struct ColumnGraph {
   }
 
   private func keyType(_ column: String, of collection: String) -> String {
+    if column.hasSuffix("_of") { return "numeric(5)" }
     let isNumber =
-      column.hasSuffix("_of") || keys == .numbers && collection == "b"
-      || !ColumnGraph.collections.contains(collection)
+      keys == .numbers && collection == "b" || !ColumnGraph.collections.contains(collection)
     return isNumber ? "int" : "varchar(9)"
   }
 
