@@ -84,12 +84,21 @@ package struct Closure {
 
   // MARK: - What follows
 
+  /// With what servers have by default, a join with a hundred thousand keys writes files.
+  private static let memory = "'16MB'"
+
   /// Completes the set. What is denied is left out, with what follows from it alone, until nothing
   /// more is denied: what goes anyway denies nothing.
   package mutating func complete() throws {
     // A snapshot keeps no writer waiting, and what is looked for may be most of a table.
-    try db.execute("SET LOCAL enable_hashjoin = on")
-    defer { try? db.execute("SET LOCAL enable_hashjoin = off; SET LOCAL enable_seqscan = off") }
+    try db.execute("SET LOCAL enable_hashjoin = on; SET LOCAL work_mem = \(Closure.memory)")
+    defer {
+      try? db.execute(
+        """
+        SET LOCAL enable_hashjoin = off; SET LOCAL enable_seqscan = off;
+        SET LOCAL work_mem TO DEFAULT
+        """)
+    }
     // The server finds no difference between plans that all read a table that they should not.
     if journal?.isLong ?? false { try db.execute("SET LOCAL enable_seqscan = on") }
     leafRelations = collectsUnreachable ? [] : findLeaves()

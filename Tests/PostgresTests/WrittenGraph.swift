@@ -83,7 +83,8 @@ struct WrittenGraph {
     if columns.keys == .pairs && collection == "b",
       let parts = (try? JSON.parse(text))?.array
     {
-      return Node(collection, .composite(parts.compactMap { key($0, of: collection, $0) }))
+      let number = parts[1].string.flatMap { Int64($0) } ?? 0
+      return Node(collection, .composite([.text(parts[0].string ?? ""), .integer(number)]))
     }
     let number = isNumber(collection) ? Int64(text) : nil
     return Node(collection, number.map(Key.integer) ?? .text(text))

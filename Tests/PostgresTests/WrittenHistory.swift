@@ -92,9 +92,11 @@ struct WrittenHistory {
   }
 
   /// Facts about a node that came in a session which this event did not see, and which has not seen the
-  /// event. The session has seen the node all the time, and not another one of its key.
+  /// event. The session has seen the node all the time, and not another one of its key. What the
+  /// transaction of the event saw going again by its end does not count.
   func unseen(by event: Event, of node: Node) -> [Fact] {
-    events.filter { other in
+    let later = stateLater(than: event)
+    return events.filter { other in
       !other.isDaemon && other.transaction != event.transaction
         && !event.snapshot.sees(other.transaction)
         && ends[other.transaction].map { !$0.sees(event.transaction) } ?? false
@@ -105,7 +107,9 @@ struct WrittenHistory {
       if facts.isEmpty { return [] }
       let states = [state(at: other), stateLater(than: other)]
       let isSame = Set(states.map { $0.births[node] }).count == 1
-      return isSame && states.allSatisfy { $0.has(node) } ? facts.map(\.key) : []
+      let wasSeen = ends[event.transaction]?.sees(other.transaction) ?? false
+      return isSame && states.allSatisfy { $0.has(node) }
+        ? facts.keys.filter { !wasSeen || later.has($0) } : []
     }
   }
 
