@@ -208,7 +208,7 @@ extension PostgresWriter {
     return """
       WITH j AS (DELETE FROM cascade.journal j
         WHERE j.what <> \(JournalSubject.arrived.rawValue) AND \(JournalRows.isMeant(for: kinds))
-        RETURNING j.*, \(isOnlyCounted) AS is_counted),
+        RETURNING j.*),
       k AS (INSERT INTO cascade.deleted(batch, collection, is_own, bucket, keys)
         SELECT DISTINCT \(batch), j.subject, false, \(OwnSchema.bucket("j.key")), ARRAY[j.key] FROM j
         WHERE \(gone) AND NOT j.told),
@@ -216,10 +216,10 @@ extension PostgresWriter {
         SELECT \(batch), j.what, j.subject, j.key, j.other,
           \(isUnfollowed(.lost)) OR \(isUnfollowed(.widowed)), j.told FROM j
         WHERE NOT (\(gone) AND j.subject = ANY(\(literal(arrayText(unmissed)))::int[]))
-          AND NOT j.is_counted)
+          AND NOT (\(isOnlyCounted)))
       INSERT INTO cascade.work(batch, what, subject, key, other, done, told)
       SELECT \(batch), j.what, j.subject, min(j.key), j.other, true, bool_and(j.told) FROM j
-      WHERE j.is_counted GROUP BY j.what, j.subject, j.other
+      WHERE \(isOnlyCounted) GROUP BY j.what, j.subject, j.other
       """
   }
 
