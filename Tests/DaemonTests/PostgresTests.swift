@@ -64,7 +64,7 @@ struct PostgresTests {
       """#
     let refused = try store.ctl("--json", "apply", "-", input: other)
     #expect(refused.status == 65)
-    #expect(refused.output.contains("edges to files are not supported on PostgreSQL yet"))
+    #expect(refused.output.contains(#"the model has no file root \"media\""#))
   }
 
   @Test("What a foreign key keeps is told, and goes by itself when nothing keeps it any more")
