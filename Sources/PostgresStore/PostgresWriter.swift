@@ -11,6 +11,8 @@ package final class PostgresWriter: StoreWriting {
   package private(set) var isDetached = false
   /// How many rows a step begins with; nil: as many as fit into the time.
   package var rowsToAStep: Int?
+  /// How long a sweep tries to do all at once.
+  package var longestAtOnce: Duration = .milliseconds(50)
   var pace = StepPace()
   /// Whether the binding may name tables of edges that are not there.
   var isBindingStale = false

@@ -97,9 +97,6 @@ extension PostgresWriter {
     }
   }
 
-  /// How long it is tried to do all at once.
-  private var longestAtOnce: Duration { .milliseconds(50) }
-
   private func refuseUnplanned(_ waves: Waves, isMore: Bool) throws {
     let isLittle = waves.count.rows <= model.limits.hold.deletes
     if mayBeHeld && (isMore || !isLittle) { throw MustBePlanned() }
