@@ -65,9 +65,15 @@ struct Explanation {
         chain: chain))
   }
 
+  /// The ledger has a sweep when it has ended. Until then it is one of now.
   func entry(_ batch: Int64) throws -> Why.LedgerCause? {
     try store.db.run(
-      "SELECT at, id, author, part FROM cascade.ledger WHERE batch = \(batch)"
+      """
+      SELECT at, id, author, part FROM cascade.ledger WHERE batch = \(batch)
+      UNION ALL SELECT (extract(epoch FROM now()) * 1000)::bigint, 'sweep-\(batch)', NULL,
+        \(Submission.partOfSweep)
+      FROM cascade.meta WHERE key = 'sweep.batch' AND value = \(batch)
+      """
     ).rows.first.map {
       Why.LedgerCause(
         batch: batch, at: Int64($0[0]!)!, id: $0[1]!, author: $0[2],

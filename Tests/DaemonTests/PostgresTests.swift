@@ -67,6 +67,18 @@ struct PostgresTests {
     #expect(refused.output.contains(#"the model has no file root \"media\""#))
   }
 
+  @Test("An application changes the type of a column between migrate begin and migrate end")
+  func migration() throws {
+    let store = try PostgresDaemon(model: Self.model, schema: Self.schema)
+    let change = "ALTER TABLE album ALTER artist_id TYPE varchar(40)"
+    #expect(throws: (any Error).self) { try store.bySQL(change) }
+    #expect(try store.ctl("migrate", "begin").status == 0)
+    try store.bySQL(change)
+    #expect(try store.ctl("migrate", "end").status == 0)
+    try store.bySQL("DELETE FROM artist WHERE id = 'anna'")
+    try store.waitUntil("it is swept") { try store.texts("SELECT id FROM song") == ["4"] }
+  }
+
   @Test("What a foreign key keeps is told, and goes by itself when nothing keeps it any more")
   func blocked() throws {
     let store = try PostgresDaemon(model: Self.model, schema: Self.schema)

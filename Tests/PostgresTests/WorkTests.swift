@@ -28,6 +28,23 @@ struct WorkTests {
     #expect(try store.texts("SELECT count(*) FROM cascade.followed") == ["0"])
   }
 
+  @Test("What a sweep has deleted is explained also while the sweep goes on")
+  func whyMeanwhile() throws {
+    let store = try Music.store()
+    try store.bySQL("DELETE FROM artist WHERE id = 'anna'")
+    store.writer.rowsToAStep = 1
+    var explained = 0
+    _ = try store.writer.sweep(
+      [.all], at: 1,
+      manners: StepPolicy { _ in
+        for key in try store.texts("SELECT keys[1] FROM cascade.deleted WHERE rule = 4 LIMIT 1") {
+          let album = try store.reader.why(.node(Node("albums", .text(key))))
+          if case .deleted(let deletion) = album, deletion.chain.count == 2 { explained += 1 }
+        }
+      })
+    #expect(explained > 1)
+  }
+
   @Test(
     "Of edges that are only counted, the journal gets one to each destination from a statement",
     .enabled(if: TestedDialect.current == .fast, "the portable dialect has triggers of rows"))
