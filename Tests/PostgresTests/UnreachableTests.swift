@@ -108,7 +108,7 @@ struct UnreachableTests {
     let store = try objects()
     try store.run("r/1 A B C x/1 x/2 A-0>B x/2-0>C D")
     #expect(try !store.writer.hasReachingLeaseEnded(at: 1))
-    // No table tells who the application is, so nobody has granted it the leases.
+    // No table tells which role the application has, so it was not granted the leases.
     let administrator = try store.database.session(as: "postgres")
     try administrator.execute(
       "INSERT INTO cascade.lease(collection, key) VALUES('n', 'A'), ('x', NULL)")
@@ -136,32 +136,8 @@ struct UnreachableTests {
 
   // MARK: - Rows
 
-  private static let schema = """
-    CREATE TABLE artist(id text PRIMARY KEY, favourite int);
-    CREATE INDEX ON artist(favourite);
-    CREATE TABLE album(id int PRIMARY KEY, artist text); CREATE INDEX ON album(artist);
-    CREATE TABLE song(id int PRIMARY KEY, album int, next int);
-    CREATE INDEX ON song(album); CREATE INDEX ON song(next);
-    CREATE TABLE setting(id int PRIMARY KEY, song int); CREATE INDEX ON setting(song);
-    """
-
-  private static let model = """
-    { collections: { artists: { table: "artist", key: "id" }, albums: { table: "album", key: "id" },
-        songs: { table: "song", key: "id" }, settings: { table: "setting", key: "id" } },
-      relationships: [
-        { name: "favourite", from: "artists", to: "songs", column: "favourite" },
-        { name: "artist", from: "albums", to: "artists", column: "artist",
-          rules: ["deleteSourceIfDestinationDeleted"] },
-        { name: "album", from: "songs", to: "albums", column: "album",
-          rules: ["deleteSourceIfDestinationDeleted"] },
-        { name: "next", from: "songs", to: "songs", column: "next" },
-        { name: "song", from: "settings", to: "songs", column: "song" },
-      ],
-      roots: ["artists"] }
-    """
-
   private func music(_ rows: String) throws -> PostgresFixture {
-    let store = try PostgresFixture(Self.model, schema: Self.schema)
+    let store = try PostgresFixture(UnreachableMusic.model, schema: UnreachableMusic.schema)
     try store.sweep([.all])
     try store.bySQL(rows)
     return store
@@ -171,13 +147,7 @@ struct UnreachableTests {
 
   @Test("Songs live by albums, and albums by artists; a table that nothing leads to is not meant")
   func rows() throws {
-    let store = try music(
-      """
-      INSERT INTO artist VALUES('nina', 9), ('ella', NULL);
-      INSERT INTO album VALUES(1, 'nina'), (2, NULL), (3, 'ella');
-      INSERT INTO song VALUES(1, 1, NULL), (2, 2, 3), (3, NULL, 2), (9, NULL, 8), (8, NULL, NULL);
-      INSERT INTO setting VALUES(1, 2), (2, NULL);
-      """)
+    let store = try music(UnreachableMusic.rows)
     let result = try store.sweep([.unreachable])
     #expect(result.byCollection == ["albums": 1, "songs": 2])
     #expect(try store.texts("SELECT id FROM album ORDER BY id") == ["1", "3"])
@@ -239,9 +209,9 @@ struct UnreachableTests {
   @Test("Foreign keys between what goes are obeyed")
   func foreignKeys() throws {
     let store = try PostgresFixture(
-      Self.model,
+      UnreachableMusic.model,
       schema: """
-        \(Self.schema) ALTER TABLE song ADD FOREIGN KEY(album) REFERENCES album,
+        \(UnreachableMusic.schema) ALTER TABLE song ADD FOREIGN KEY(album) REFERENCES album,
           ADD FOREIGN KEY(next) REFERENCES song;
         INSERT INTO album VALUES(1, NULL); INSERT INTO song VALUES(1, 1, NULL), (2, 1, 1);
         UPDATE song SET next = 2 WHERE id = 1

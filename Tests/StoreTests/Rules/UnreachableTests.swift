@@ -204,36 +204,9 @@ struct UnreachableTests {
 
   // MARK: - Rows
 
-  private static let schema = """
-    CREATE TABLE artist(id TEXT PRIMARY KEY, favourite INTEGER);
-    CREATE INDEX artist_favourite ON artist(favourite);
-    CREATE TABLE album(id INTEGER PRIMARY KEY, artist TEXT);
-    CREATE INDEX album_artist ON album(artist);
-    CREATE TABLE song(id INTEGER PRIMARY KEY, album INTEGER, next INTEGER);
-    CREATE INDEX song_album ON song(album);
-    CREATE INDEX song_next ON song(next);
-    CREATE TABLE setting(id INTEGER PRIMARY KEY, song INTEGER);
-    CREATE INDEX setting_song ON setting(song);
-    """
-
-  private static let model = """
-    { collections: { artists: { table: "artist", key: "id" }, albums: { table: "album", key: "id" },
-        songs: { table: "song", key: "id" }, settings: { table: "setting", key: "id" } },
-      relationships: [
-        { name: "favourite", from: "artists", to: "songs", column: "favourite" },
-        { name: "artist", from: "albums", to: "artists", column: "artist",
-          rules: ["deleteSourceIfDestinationDeleted"] },
-        { name: "album", from: "songs", to: "albums", column: "album",
-          rules: ["deleteSourceIfDestinationDeleted"] },
-        { name: "next", from: "songs", to: "songs", column: "next" },
-        { name: "song", from: "settings", to: "songs", column: "song" },
-      ],
-      roots: ["artists"] }
-    """
-
   private func music(_ rows: String) throws -> TestStore {
     let store = try TestStore(
-      model: StoreModel(UnreachableTests.model), schema: UnreachableTests.schema)
+      model: StoreModel(UnreachableMusic.model), schema: UnreachableMusic.schema)
     _ = try store.writer.sweep([.all], at: 0)
     try store.bySQL(rows)
     return store
@@ -245,13 +218,7 @@ struct UnreachableTests {
 
   @Test("Songs live by albums, and albums by artists; a table that nothing leads to is not meant")
   func rows() throws {
-    let store = try music(
-      """
-      INSERT INTO artist VALUES('nina', 9), ('ella', NULL);
-      INSERT INTO album VALUES(1, 'nina'), (2, NULL), (3, 'ella');
-      INSERT INTO song VALUES(1, 1, NULL), (2, 2, 3), (3, NULL, 2), (9, NULL, 8), (8, NULL, NULL);
-      INSERT INTO setting VALUES(1, 2), (2, NULL);
-      """)
+    let store = try music(UnreachableMusic.rows)
     let result = try store.writer.sweep([.unreachable], at: 1)
     #expect(result.byCollection == ["albums": 1, "songs": 2])
     #expect(try integers("SELECT id FROM album ORDER BY id", store) == [1, 3])
