@@ -37,7 +37,7 @@ struct Explanation {
     let rule: String?
     let via: String?
     let other: String?
-    /// Whether it was Cascade that deleted it.
+    /// Whether Cascade deleted it.
     let isOwn: Bool
   }
 

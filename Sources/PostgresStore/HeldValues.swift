@@ -7,7 +7,7 @@ internal import PostgresTables
 
 /// What a search of whole tables has found, and what is to be done about it.
 ///
-/// 1. References that nobody saw go, and whose value may mean "none", are held: each relationship and
+/// 1. References that no trigger saw go, and whose value may mean "none", are held: each relationship and
 ///    value has a plan that waits. The rest of the sweep goes on.
 /// 2. Those that an operator approved go with the rest. What they take along needs no other approval.
 struct DanglingFound {

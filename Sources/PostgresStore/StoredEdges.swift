@@ -60,11 +60,9 @@ struct StoredEdges {
   private mutating func relation(of edge: Edge, _ rules: Rules) throws -> EdgeRelation {
     if let relation = relations(of: edge).first(where: { $0.rules == rules }) { return relation }
     let part = JoinTable.part(edge.source, edge.destination, rules: rules)
-    _ = try store.number(
-      relation: [edge.name, edge.source.collection, edge.destination.collection, part],
-      makes: true)
+    try Attachment.makeTable(
+      ofEdges: [edge.name, edge.source.collection, edge.destination.collection, part], store)
     hasNewTable = true
-    try Attachment(store, role: db.run("SELECT session_user").text!).followNewEdges()
     return relations(of: edge).first { $0.rules == rules }!
   }
 

@@ -1,4 +1,5 @@
 internal import CascadeModel
+internal import CascadePlanning
 internal import CascadePostgres
 internal import CascadeStore
 internal import PostgresSweeps
@@ -65,18 +66,13 @@ struct StoredFiles {
 
   private mutating func relation(of edge: Edge, _ rules: Rules) throws -> FileRelation {
     if let relation = relations(of: edge).first(where: { $0.rules == rules }) { return relation }
-    if store.model.files[edge.root] == nil {
-      let hint = nearest(edge.root, in: Array(store.model.files.keys))
-        .map { ", did you mean \"\($0)\"?" }
-      throw Rejection(.invalid, "the model has no file root \"\(edge.root)\"\(hint ?? "")")
-    }
-    _ = try store.number(
-      relation: [
+    if let problem = store.model.problem(ofRoot: edge.root) { throw Rejection(.invalid, problem) }
+    try Attachment.makeTable(
+      ofEdges: [
         edge.name, edge.source.collection, FileRows.collection + edge.root,
         StoredPaths.part(edge.source, rules: rules),
-      ], makes: true)
+      ], store)
     hasNewTable = true
-    try Attachment(store, role: db.run("SELECT session_user").text!).followNewEdges()
     return relations(of: edge).first { $0.rules == rules }!
   }
 

@@ -33,7 +33,7 @@ extension Closure {
 
   /// Whether so much would go that an operator has to approve it.
   /// `always`: however little it is. `approved`: so many nodes need no other approval. `losses` are
-  /// references that would be removed although nobody saw their destinations go.
+  /// references that would be removed although no trigger saw their destinations go.
   package func heldPlan(
     id: String, includingFirst: Bool, always: Bool = false, approved: Int = 0,
     losses: [CollectionCount] = []

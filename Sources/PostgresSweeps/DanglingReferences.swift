@@ -45,7 +45,7 @@ package struct DanglingReferences {
   }
 
   /// `telling`: also those from which only notices follow. Nothing records for which there were
-  /// notices, so this is for references that may have lost their destination while nobody looked.
+  /// notices, so this is for references that may have lost their destination while there were no triggers.
   package func find(telling: Bool = false) throws -> [Missing] {
     let all = try store.readingWholeTables {
       try relations(telling: telling).flatMap { relation in

@@ -52,20 +52,17 @@ package struct LateReferences {
     }
   }
 
-  /// The keys of lists are read first: with them, an index is used.
   private func rememberOutlived(
     _ relation: EdgeRelation, _ end: EdgeEnd, _ keys: String
   ) throws {
-    let isList = relation.list != nil
-    let lost = isList ? relation.leads(toAny: "$1") : relation.leads(toAnyOf: keys)
-    let values = isList ? [arrayText(try store.db.run(keys).texts)] : []
+    let lost = try store.leads(relation, toAnyOf: keys)
     try store.db.run(
       """
       INSERT INTO cascade.outlived(relation, key, other)
       SELECT \(relation.number), \(relation.source.key.text("s")), \(relation.to())
-      FROM \(relation.edges()) WHERE \(lost)
+      FROM \(relation.edges()) WHERE \(lost.condition)
       AND \(relation.dangling(at: end).condition)
-      """, values)
+      """, lost.values)
   }
 
   // MARK: - What came late

@@ -70,7 +70,7 @@ extension Waves {
 
   /// Notes references in rows, which are not noted one by one otherwise.
   private func leaveWidowed(_ relation: EdgeRelation) throws {
-    let lost = try leads(relation, toAnyOf: gone(relation.destination, untold: true))
+    let lost = try store.leads(relation, toAnyOf: gone(relation.destination, untold: true))
     try db.run(
       """
       INSERT INTO cascade.work(batch, what, subject, key, other, done)
@@ -82,7 +82,7 @@ extension Waves {
 
   /// Of references that are in a row, and not told of one by one.
   private func notifyWidowed(_ relation: EdgeRelation, _ now: Int64) throws -> Int {
-    let lost = try leads(relation, toAnyOf: gone(relation.destination, untold: true))
+    let lost = try store.leads(relation, toAnyOf: gone(relation.destination, untold: true))
     return try notify(
       relation, now, losesSource: false,
       """

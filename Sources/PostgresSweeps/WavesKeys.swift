@@ -4,17 +4,9 @@ package import PostgresTables
 
 /// What has gone in a batch, for conditions.
 extension Waves {
-  /// Whether an edge leads to one of the keys that a query returns, with its values.
-  package func leads(_ relation: EdgeRelation, toAnyOf keys: String) throws -> RowRemoval.Selection
-  {
-    try selection(
-      relation, keys, ofQuery: { relation.leads(toAnyOf: $0) },
-      ofArray: { relation.leads(toAny: $0) })
-  }
-
   /// Which rows refer to nodes that are gone, and have lost that reference.
   func hasLostGone(_ relation: EdgeRelation) throws -> RowRemoval.Selection {
-    try selection(
+    try store.selection(
       relation, gone(relation.destination), ofQuery: { relation.hasLost(anyOf: $0) },
       ofArray: { relation.hasLost(any: $0) })
   }
@@ -29,18 +21,6 @@ extension Waves {
         WHERE NOT \(relation.destination.has("n.key")))
       """
     return columns.isAny("s", lost)
-  }
-
-  /// The keys of lists are read first: with them, an index is used.
-  private func selection(
-    _ relation: EdgeRelation, _ keys: String, ofQuery: (String) -> String,
-    ofArray: (String) -> String
-  ) throws -> RowRemoval.Selection {
-    if relation.list == nil {
-      return RowRemoval.Selection(row: "s", condition: ofQuery(keys))
-    }
-    return RowRemoval.Selection(
-      row: "s", condition: ofArray("$1"), values: [arrayText(try db.run(keys).texts)])
   }
 
   /// The keys of a table that are gone. `untold`: without those that earlier batches told of;
@@ -63,5 +43,26 @@ extension Waves {
     j.what = \(what.rawValue) AND j.subject = \(relation.number) AND j.done
     AND j.batch = \(batch)
     """
+  }
+}
+
+extension StoreConnection {
+  /// Whether an edge leads to one of the keys that a query returns, with its values.
+  func leads(_ relation: EdgeRelation, toAnyOf keys: String) throws -> RowRemoval.Selection {
+    try selection(
+      relation, keys, ofQuery: { relation.leads(toAnyOf: $0) },
+      ofArray: { relation.leads(toAny: $0) })
+  }
+
+  /// The keys of lists are read first: with them, an index is used.
+  fileprivate func selection(
+    _ relation: EdgeRelation, _ keys: String, ofQuery: (String) -> String,
+    ofArray: (String) -> String
+  ) throws -> RowRemoval.Selection {
+    if relation.list == nil {
+      return RowRemoval.Selection(row: "s", condition: ofQuery(keys))
+    }
+    return RowRemoval.Selection(
+      row: "s", condition: ofArray("$1"), values: [arrayText(try db.run(keys).texts)])
   }
 }

@@ -50,10 +50,13 @@ package struct Attachment {
     if !report.triggersMade.isEmpty && isNew.isEmpty { try store.set("watch_gap", 1) }
   }
 
-  /// Binds edges for which there was no table, so that the triggers could miss none of them.
-  package func followNewEdges() throws {
+  /// Makes the table of stored edges for which there was none, so that the triggers could miss none of
+  /// them.
+  package static func makeTable(ofEdges relation: [String], _ store: StoreConnection) throws {
+    _ = try store.number(relation: relation, makes: true)
+    let role = try store.db.run("SELECT session_user").text!
     try store.bind(numbering: true)
-    _ = try makeTriggers()
+    _ = try Attachment(store, role: role).makeTriggers()
   }
 
   /// Returns which were missing, or had another text. During a migration there are none.

@@ -45,7 +45,7 @@ extension Triggers {
   ) -> String {
     guard let partitions = binding.partitions[table] else { return "" }
     let isOfRows = !event.hasPrefix("TRUNCATE")
-    // Who creates a partition has to be allowed to use the functions of its triggers.
+    // The role that creates a partition has to be allowed to use the functions of its triggers.
     let grant = """
       ;
       GRANT EXECUTE ON FUNCTION \(function)() TO \(partitions.owner) /* \(partitions.numbers) */

@@ -55,15 +55,10 @@ extension Writer {
     switch destination {
     case .node(let node): return try identity(of: node)
     case .file(let root, let path):
-      guard model.files[root] != nil else { throw unknownRoot(root) }
+      if let problem = model.problem(ofRoot: root) { throw Rejection(.invalid, problem) }
       let collection = try collectionId(Destination.fileCollection + root)
       return IdentityCaches.Identity(collection: collection, key: path)
     }
-  }
-
-  func unknownRoot(_ root: String) -> Rejection {
-    let hint = nearest(root, in: model.files.keys.sorted()).map { ", did you mean \"\($0)\"?" }
-    return Rejection(.invalid, "the model has no file root \"\(root)\"\(hint ?? "")")
   }
 
   func insertIdentity(_ identity: IdentityCaches.Identity) throws -> Int64 {

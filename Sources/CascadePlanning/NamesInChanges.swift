@@ -1,6 +1,13 @@
 package import CascadeModel
 
 extension StoreModel {
+  /// What is wrong with the root of a file that a change names; nil if the model has it.
+  package func problem(ofRoot root: String) -> String? {
+    if files[root] != nil { return nil }
+    let hint = nearest(root, in: files.keys.sorted()).map { ", did you mean \"\($0)\"?" }
+    return "the model has no file root \"\(root)\"\(hint ?? "")"
+  }
+
   /// Why no change may name this collection; nil if one may.
   package func problem(ofChanged name: String) -> String? {
     if let whole = typeNames[name] {
