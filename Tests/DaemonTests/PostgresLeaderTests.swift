@@ -101,7 +101,37 @@ struct PostgresLeaderTests {
     #expect(try one.texts("SELECT count(*) FROM artist") == ["0"])
   }
 
+  @Test("A daemon that loses its connection while it opens the database opens it again")
+  func lostWhileOpening() throws {
+    let store = try PostgresDaemon(
+      model: MusicServer.model,
+      schema: MusicServer.schema(artists: 2, albums: 1, songs: 1))
+    store.kill()
+    // It first reads the verdicts of change files, and after that the operator's pause.
+    let verdicts = try store.database.session(as: "postgres")
+    let settings = try store.database.session(as: "postgres")
+    try verdicts.execute("BEGIN; LOCK TABLE cascade.verdict")
+    try store.launch()
+    try store.waitUntil("it waits for the verdicts") { try Self.waits(store, for: "verdict") }
+    try settings.execute("BEGIN; LOCK TABLE cascade.meta")
+    try verdicts.execute("COMMIT")
+    try store.waitUntil("it waits for the pause") { try Self.waits(store, for: "meta") }
+    try settings.execute(
+      """
+      SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+      WHERE datname = current_database() AND application_name LIKE 'cascaded %'
+      """)
+    try settings.execute("COMMIT")
+    try store.waitUntil("it serves") { try store.state == "ok" }
+  }
+
   // MARK: - What the tests share
+
+  private static func waits(_ store: PostgresDaemon, for table: String) throws -> Bool {
+    try store.texts(
+      "SELECT pid FROM pg_locks WHERE relation = 'cascade.\(table)'::regclass AND NOT granted"
+    ).count > 0
+  }
 
   private nonisolated static let dialects: [Dialect] =
     TestedDialect.current == .fast ? [.fast, .portable] : [.portable]

@@ -42,6 +42,8 @@ actor StoreWriter {
 
   /// Opens the store. It is created if it is missing and the configuration allows it.
   func open(_ spool: SpoolDirectory) throws {
+    // The store may be open already, if what followed an earlier opening failed.
+    close()
     self.spool = spool
     try open(creates: configuration.creates)
     // If the store is locked now, this is repeated before anything is deleted.
