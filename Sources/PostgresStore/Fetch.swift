@@ -11,13 +11,7 @@ struct PropertySearch {
   private let target: FetchedSearch
   private let store: StoreConnection
 
-  /// Everything that the answer depends on, except for the tables.
-  struct Question: Hashable {
-    let collection: String
-    let name: String
-    /// The values of the variables, in the order of the text.
-    let values: [String?]
-  }
+  typealias Question = FetchQuestion<String?>
 
   init(_ target: FetchedSearch, in store: StoreConnection) {
     (self.target, self.store) = (target, store)
@@ -26,24 +20,10 @@ struct PropertySearch {
   // MARK: - Variables
 
   func question(from node: Node) throws -> Question {
-    let (condition, order) = try target.property.expressions()
-    let source = try source(node)
-    return Question(
-      collection: target.collection, name: target.name,
-      values: try (condition.variables + (order?.variables ?? [])).map { try value(of: $0, source) }
-    )
+    try target.question(from: source(node), null: nil, setting: \.text)
   }
 
-  /// What the node has by name.
-  private struct Source {
-    let members: [(name: String, value: String?)]
-    /// Values that every node has, used if no member has the name.
-    let own: [String: String?]
-    /// A row has a fixed set of columns; an object may have any member.
-    let isRow: Bool
-  }
-
-  private func source(_ node: Node) throws -> Source {
+  private func source(_ node: Node) throws -> FetchSource<String?> {
     guard let table = store.binding.tables[node.collection], let key = table.key.text(node.key)
     else { throw FetchError.noSuchNode(node) }
     let isIt = table.key.equal("t", text: "$1")
@@ -60,21 +40,8 @@ struct PropertySearch {
         CASE jsonb_typeof(\(value)) WHEN 'object' THEN \(value) ELSE '{}' END) m WHERE \(isIt)
       """, [key]
     ).rows
-    return Source(
-      members: members.map { ($0[0]!, $0[1]) }, own: ["key": key, "type": row[0]],
-      isRow: !table.isManaged)
-  }
-
-  private func value(of variable: SQLExpression.Variable, _ source: Source) throws -> String? {
-    let name = variable.member ?? ""
-    if variable.base == "property" { return target.property.settings[name].flatMap(\.text) }
-    let member = source.members.first {
-      source.isRow ? $0.name.folded == name.folded : $0.name == name
-    }
-    if let member { return member.value }
-    if let own = source.own[name] { return own }
-    if source.isRow { throw target.askingFor(name, among: source.members.map(\.name)) }
-    return nil
+    return FetchSource(
+      members.map { ($0[0]!, $0[1]) }, own: ["key": key, "type": row[0]], isRow: !table.isManaged)
   }
 
   // MARK: - The search

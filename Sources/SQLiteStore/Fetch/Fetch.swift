@@ -1,7 +1,7 @@
-package import CascadeStore
 package import CascadeModel
-internal import CascadePlanning
 internal import CascadeSQLite
+package import CascadeStore
+internal import CascadePlanning
 
 extension Reader {
   /// The nodes that a fetched property of this node leads to. They are searched now, or taken from
@@ -26,15 +26,15 @@ extension Reader {
     }
     return try db.snapshot {
       let question = try question(search, node)
-      return try fetching.own.answer(question, refresh, in: db) {
+      return try fetching.own.answer(question, refresh, version: db.dataVersion()) {
         try search.find(question, at: search.placeInOwnStore, in: db)
       }
     }
   }
 
   private func question(_ search: PropertySearch, _ node: Node) throws -> PropertySearch.Question {
-    guard let source = try FetchSource.of(node, self) else { throw FetchError.noSuchNode(node) }
-    return try search.question(from: source)
+    guard let source = try source(node) else { throw FetchError.noSuchNode(node) }
+    return try search.target.question(from: source, null: .null) { Value($0) }
   }
 }
 
@@ -48,5 +48,79 @@ extension FetchError {
     } else {
       self = .unavailable("\(search.target.title) has no value now\(place): \(error.message)")
     }
+  }
+}
+
+/// What a reader keeps for fetched properties: results, and connections to other stores.
+final class FetchCaches {
+  var own = FetchCacheOfFile()
+  /// Ordered by use, the most recent last.
+  private var others: [OtherStore] = []
+
+  private static let mostStores = 4
+
+  /// A connection stays open between questions, unless another file is at its path now.
+  func store(at path: String) throws -> OtherStore {
+    let known = others.first { $0.path == path && !$0.db.hasMoved }
+    let store = try known ?? OtherStore(path)
+    others.removeAll { $0.path == path }
+    others.append(store)
+    if others.count > FetchCaches.mostStores { others.removeFirst() }
+    return store
+  }
+}
+
+/// Another store, which is only read.
+final class OtherStore {
+  let path: String
+  let db: Connection
+  private var cache = FetchCacheOfFile()
+
+  init(_ path: String) throws(SQLiteError) {
+    db = try Connection(path: path, access: .readOnly)
+    db.setBusyTimeout(milliseconds: 5_000)
+    try db.execute("PRAGMA cache_size = -2048")
+    self.path = path
+  }
+
+  func answer(_ question: PropertySearch.Question, of search: PropertySearch, _ refresh: Bool)
+    throws -> Fetched
+  {
+    try db.snapshot {
+      try cache.answer(question, refresh, version: db.dataVersion()) {
+        try search.find(question, at: search.place(inOtherStore: db), in: db)
+      }
+    }
+  }
+}
+
+/// SQLite's number of the version changes with every commit of another connection, and this one never
+/// writes.
+typealias FetchCacheOfFile = FetchCache<PropertySearch.Question, Int64>
+
+extension Connection {
+  func dataVersion() throws -> Int64 { try integer("PRAGMA data_version") ?? 0 }
+}
+
+extension PropertySearch {
+  func find(_ question: Question, at place: Location, in db: borrowing Connection) throws
+    -> SearchResult
+  {
+    let query = try SearchQuery(self, at: place, question.values)
+    var found = SearchResult()
+    try db.each(guarded: query.text, query.values, limit: target.timeLimit) { row in
+      found.add(node(row, place))
+      if found.isTooMuch { throw target.findsTooMuch }
+    }
+    return found
+  }
+
+  private func node(_ row: Row, _ place: Location) -> StoredNode {
+    if case .table(_, let key) = place {
+      return MappedRow(row, keyCount: key.count).node(in: searched)
+    }
+    return StoredNode(
+      node: Node(searched, .text(row.text(0))), exists: true, type: row.optionalText(1),
+      value: row.optionalText(2).map(JSONText.init(valid:)))
   }
 }

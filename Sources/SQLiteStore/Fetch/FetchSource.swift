@@ -1,49 +1,26 @@
 internal import CascadeStore
 internal import CascadeModel
+internal import CascadePlanning
 internal import CascadeSQLite
 internal import SQLiteBinding
 
-/// The node that has the property. It answers `$source.NAME`.
-struct FetchSource {
-  private let members: [(name: String, value: Value)]
-  /// A row has a fixed set of columns; an object may have any member.
-  private let isRow: Bool
-  /// Values that every node has, used if no member has the name.
-  private let own: [String: Value]
-
-  enum Answer {
-    case found(Value)
-    case unknown(columns: [String])
-  }
-
-  func value(of name: String) -> Answer {
-    if let member = members.first(where: { isRow ? $0.name.folded == name.folded : $0.name == name }
-    ) {
-      return .found(member.value)
+extension Reader {
+  /// What `$source.NAME` asks; nil when the node does not exist.
+  func source(_ node: Node) throws -> FetchSource<Value>? {
+    if case .mapped(let table, let key, _) = model.collections[node.collection] {
+      return try db.row(of: table, key, node.key).map { row in
+        let key: Value = row.key.count == 1 ? row.key[0] : .text(Key(row.key).json.text)
+        return FetchSource(row.members, own: ["key": key, "type": .null], isRow: true)
+      }
     }
-    if let value = own[name] { return .found(value) }
-    return isRow ? .unknown(columns: members.map(\.name)) : .found(.null)
-  }
-
-  /// Nil when the node does not exist.
-  static func of(_ node: Node, _ reader: Reader) throws -> FetchSource? {
-    if case .mapped(let table, let key, _) = reader.model.collections[node.collection] {
-      return try reader.db.row(of: table, key, node.key).map(FetchSource.init(row:))
+    let stored = try self.node(node)
+    if !stored.exists { return nil }
+    let members = (stored.value?.members() ?? []).map {
+      (name: $0.name, value: Value(json: $0.value))
     }
-    let stored = try reader.node(node)
-    return stored.exists ? FetchSource(object: stored) : nil
-  }
-
-  private init(row: MappedRow) {
-    members = row.members
-    own = ["key": row.key.count == 1 ? row.key[0] : .text(Key(row.key).json.text), "type": .null]
-    isRow = true
-  }
-
-  private init(object: StoredNode) {
-    members = (object.value?.members() ?? []).map { ($0.name, Value(json: $0.value)) }
-    own = ["key": .text(object.node.key.managedText), "type": .text(object.type)]
-    isRow = false
+    return FetchSource(
+      members, own: ["key": .text(stored.node.key.managedText), "type": .text(stored.type)],
+      isRow: false)
   }
 }
 

@@ -1,7 +1,7 @@
-internal import CascadeStore
 internal import CascadeModel
-internal import CascadePlanning
 internal import CascadeSQLite
+internal import CascadeStore
+internal import CascadePlanning
 
 /// What a fetched property searches for, and where.
 struct PropertySearch {
@@ -9,36 +9,9 @@ struct PropertySearch {
   var property: FetchedProperty { target.property }
   var searched: String { target.searched }
 
-  /// Everything that the answer depends on, except for the searched store. Nodes that agree in
-  /// whatever the property asks of them share the answer.
-  struct Question: Hashable {
-    let collection: String
-    let name: String
-    /// The values of the variables, in the order of the text.
-    let values: [Value]
-  }
+  typealias Question = FetchQuestion<Value>
 
   init(_ target: FetchedSearch) { self.target = target }
-
-  // MARK: - Variables
-
-  func question(from source: FetchSource) throws -> Question {
-    let (condition, order) = try property.expressions()
-    let variables = condition.variables + (order?.variables ?? [])
-    let values = try variables.map { try value(of: $0, source) }
-    return Question(collection: target.collection, name: target.name, values: values)
-  }
-
-  private func value(
-    of variable: SQLExpression.Variable, _ source: FetchSource
-  ) throws -> Value {
-    let member = variable.member ?? ""
-    if variable.base == "property" { return property.settings[member].map(Value.init) ?? .null }
-    switch source.value(of: member) {
-    case .found(let value): return value
-    case .unknown(let columns): throw target.askingFor(member, among: columns)
-    }
-  }
 
   // MARK: - Places
 
@@ -70,7 +43,7 @@ struct PropertySearch {
 }
 
 extension Value {
-  fileprivate init(_ setting: FetchedProperty.Setting) {
+  init(_ setting: FetchedProperty.Setting) {
     switch setting {
     case .null: self = .null
     case .bool(let value): self = .integer(value ? 1 : 0)
@@ -93,5 +66,66 @@ extension Connection {
     try all("SELECT name FROM pragma_table_info(?) WHERE pk > 0 ORDER BY pk", .text(table)) {
       $0.text(0)
     }
+  }
+}
+
+/// The statement of a search. Names come from the model and are quoted, the condition and order are
+/// the model's, and everything else is bound: first the variables, then the values added here.
+struct SearchQuery {
+  private(set) var text = ""
+  private(set) var values: [Value]
+  private let condition: String
+  private let order: String?
+
+  init(_ search: PropertySearch, at place: PropertySearch.Location, _ variables: [Value]) throws {
+    let (condition, order) = try search.property.expressions()
+    var number = 0
+    func next(_: SQLExpression.Variable) -> String {
+      number += 1
+      return "?\(number)"
+    }
+    self.condition = condition.text(replacing: next)
+    self.order = order?.text(replacing: next)
+    values = variables
+    let alias = quoted(search.property.from)
+    switch place {
+    case .table(let table, let key): selectRows(of: table, key, alias)
+    case .managed(let type): selectObjects(of: search.searched, type, alias)
+    }
+    text += " LIMIT \(bind(.integer(Int64(search.property.limit ?? -1))))"
+  }
+
+  private mutating func bind(_ value: Value) -> String {
+    values.append(value)
+    return "?\(values.count)"
+  }
+
+  /// Selects the key's columns, then all columns of the row. A row without a key is not a node.
+  private mutating func selectRows(of table: String, _ key: [String], _ alias: String) {
+    let key = key.map { "\(alias).\(quoted($0))" }
+    let isNode = key.map { "\($0) IS NOT NULL" }.joined(separator: " AND ")
+    text = """
+      SELECT \(key.joined(separator: ", ")), \(alias).* FROM main.\(quoted(table)) AS \(alias)
+      WHERE \(isNode) AND (\(condition)) ORDER BY \(ordered(key))
+      """
+  }
+
+  /// Selects key, type and value.
+  private mutating func selectObjects(of collection: String, _ type: String?, _ alias: String) {
+    let name = bind(.text(collection))
+    let isOfType = type.map { " AND n.type = \(bind(.text($0)))" } ?? ""
+    text = """
+      SELECT \(alias).key, \(alias).type, \(alias).value
+      FROM (
+        SELECT n.key AS key, n.type AS type, n.value AS value FROM main.cascade_node AS n
+        WHERE n.collection = (SELECT id FROM main.cascade_collection WHERE name = \(name))\(isOfType)
+      ) AS \(alias)
+      WHERE (\(condition)) ORDER BY \(ordered(["\(alias).key"]))
+      """
+  }
+
+  /// Orders equal nodes by key, so that the same nodes always come in the same order.
+  private func ordered(_ key: [String]) -> String {
+    ((order.map { [$0] } ?? []) + key).joined(separator: ", ")
   }
 }
