@@ -7,7 +7,7 @@ package struct Batch: Sendable {
   package let isSweep: Bool
   package let deletedCount: Int
   /// Counts of what is or was in the trash; empty if the trash has nothing more of it.
-  package let byCollection: [String: Int]
+  package var byCollection: [String: Int]
   package let undone: Undone?
   /// Until when it can be undone; nil if it cannot.
   package let undoUntil: Int64?

@@ -162,7 +162,7 @@ package protocol StoreWriting: AnyObject {
   func clearRescanUnlessDangling() throws
 
   /// Finds what the references in values refer to now.
-  func resolveReferencesBeforeSweep(_ manners: StepPolicy) throws
+  func resolveReferencesBeforeSweep() throws
 
   // MARK: Budget and pause
 

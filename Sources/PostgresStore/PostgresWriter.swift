@@ -131,7 +131,7 @@ package final class PostgresWriter: StoreWriting {
     try db.run("DELETE FROM cascade.meta WHERE key IN ('first_watch', 'watch_gap')")
   }
 
-  package func resolveReferencesBeforeSweep(_ manners: StepPolicy) {}
+  package func resolveReferencesBeforeSweep() {}
 
   // MARK: - Time
 

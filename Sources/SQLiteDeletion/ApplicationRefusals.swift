@@ -1,4 +1,3 @@
-internal import CascadeModel
 package import CascadeSQLite
 package import CascadeStore
 internal import SQLiteBinding
@@ -130,7 +129,6 @@ extension Connection {
     return false
   }
 
-  /// Slices of one node each.
   fileprivate func singleNodeSlices(of slice: Slice) throws(SQLiteError) -> [Slice] {
     try all(
       "SELECT seq FROM temp.gone WHERE seq > ? AND seq <= ? ORDER BY seq",

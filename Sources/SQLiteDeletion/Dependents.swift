@@ -14,12 +14,9 @@ package enum Dependents {
   /// Stored edges, and what the values of their sources say about them.
   case edges(EdgeEnd, weight: Int64)
 
-  package struct DependentQuery {
-    /// Selects what identifies each row.
-    package let sql: Query
-    /// How many ordinary rows are released in the time that one of these takes.
-    package let weight: Int64
-  }
+  /// Selects what identifies each row. The weight is how many ordinary rows are released in the
+  /// time that one of these takes.
+  package typealias DependentQuery = (sql: Query, weight: Int64)
 
   /// One query for each form of number that the nodes have.
   package func rows(
@@ -36,14 +33,14 @@ package enum Dependents {
           leavesLater: leavesLater ?? (slice.high != .max))
       case .edges(let end, _): [LosingEdges(end: end, slice: slice).identities]
       }
-    return queries.map { DependentQuery(sql: $0, weight: weight) }
+    return queries.map { ($0, weight) }
   }
 
   /// The rows that are written for a slice. A list is written once, however many of its members go.
   package func writtenQueries(_ slice: Slice, _ numbers: NumberedTables) -> [DependentQuery] {
     let rows = rows(slice, numbers)
     guard case .references(let relation, _) = self, relation.isWrittenOnce else { return rows }
-    return rows.map { DependentQuery(sql: "SELECT DISTINCT * FROM (\($0.sql))", weight: $0.weight) }
+    return rows.map { ("SELECT DISTINCT * FROM (\($0.sql))", $0.weight) }
   }
 
   /// An upper bound: also has the rows that are deleted themselves.
@@ -54,21 +51,19 @@ package enum Dependents {
     let row = relation.isWrittenOnce ? "DISTINCT \(table.identityColumns("s"))" : "1"
     let gone = numbers.gone.limited(to: slice)
     return numbers.forms(of: relation.destination).map {
-      DependentQuery(
-        sql: "SELECT \(row) \(relation.edges(at: .destination, in: gone, $0, numbers))",
-        weight: weight)
+      ("SELECT \(row) \(relation.edges(at: .destination, in: gone, $0, numbers))", weight)
     }
   }
 
   /// Objects whose values lose a reference.
   package static func objects(_ slice: Slice) -> DependentQuery {
-    DependentQuery(
-      sql: """
-        SELECT DISTINCT e.source FROM temp.gone AS g
-        CROSS JOIN main.cascade_edge AS e ON e.destination = g.id
-        WHERE \(slice.contains()) AND e.origin >= \(Origin.firstOfValues.rawValue)
-        AND e.rules & \(Rules.nullifySourceIfDestinationDeleted.rawValue)
-        """, weight: costlyWeight)
+    let objects: Query = """
+      SELECT DISTINCT e.source FROM temp.gone AS g
+      CROSS JOIN main.cascade_edge AS e ON e.destination = g.id
+      WHERE \(slice.contains()) AND e.origin >= \(Origin.firstOfValues.rawValue)
+      AND e.rules & \(Rules.nullifySourceIfDestinationDeleted.rawValue)
+      """
+    return (objects, costlyWeight)
   }
 
   private var weight: Int64 {

@@ -147,7 +147,6 @@ extension Writer {
     }
   }
 
-  /// Removes the nodes of this step.
   package func remove(_ slice: Slice, _ ends: NodeCounts) throws {
     try nameListedRows(slice)
     try reportDeletions(slice)
@@ -232,26 +231,14 @@ extension Writer {
   /// Deletes the stored edges and nodes in the order of the B-trees, so that each page is touched
   /// once.
   private func deleteStoredNodesAndEdges(_ slice: Slice) throws {
-    let bounds: (Value, Value) = (.integer(slice.low), .integer(slice.high))
     try evictFromIdentityCache(slice)
     try deleteDanglingReferences(slice)
-    try db.run(
-      """
-      DELETE FROM cascade_edge
-      WHERE source IN (SELECT id FROM temp.gone WHERE id > 0 AND seq > ? AND seq <= ?)
-      """, bounds.0, bounds.1)
-    current.counts.edgesRemoved += db.changes
-    try db.run(
-      """
-      DELETE FROM cascade_edge
-      WHERE destination IN (SELECT id FROM temp.gone WHERE id > 0 AND seq > ? AND seq <= ?)
-      """, bounds.0, bounds.1)
-    current.counts.edgesRemoved += db.changes
-    try db.run(
-      """
-      DELETE FROM cascade_node
-      WHERE id IN (SELECT id FROM temp.gone WHERE id > 0 AND seq > ? AND seq <= ?)
-      """, bounds.0, bounds.1)
+    let gone: Query = "SELECT id FROM temp.gone WHERE id > 0 AND \(slice.contains("seq"))"
+    for end in EdgeEnd.allCases {
+      try db.run("DELETE FROM main.cascade_edge WHERE \(end.rawValue) IN (\(gone))")
+      current.counts.edgesRemoved += db.changes
+    }
+    try db.run("DELETE FROM main.cascade_node WHERE id IN (\(gone))")
   }
 
   /// Removes deleted nodes from the identity cache, so that they are not found again: a few one by

@@ -1,4 +1,3 @@
-internal import CascadeModel
 internal import CascadeSQLite
 internal import CascadeStore
 internal import SQLiteBinding

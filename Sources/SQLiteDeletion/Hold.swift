@@ -56,15 +56,12 @@ extension Writer {
   func addToPlan(withDead: Bool = false) throws {
     var sum = try checksum(of: .all)
     if withDead {
-      current.hold.absentChecksum = try checksumOfDead()
+      // To remove the references to nodes that no longer exist is part of the plan.
+      current.hold.absentChecksum = try checksumOfNamed(.all, counting: false)
       sum &+= current.hold.absentChecksum
     }
     current.hold.deletedByEarlierFlushes.add(try db.countsOfGone(binding), checksum: sum)
   }
-
-  /// The sum of the nodes that no longer exist and to which references would be removed: removing
-  /// these is part of the plan.
-  private func checksumOfDead() throws -> UInt64 { try checksumOfNamed(.all, counting: false) }
 
   private func checksumOfNamed(_ slice: Slice, counting: Bool) throws -> UInt64 {
     var sum: UInt64 = 0
@@ -128,16 +125,12 @@ extension Writer {
     if held.id != HeldPlan.sweep {
       try db.run("DELETE FROM cascade_plan WHERE id = ? AND approved", .text(held.id))
     }
-    try db.run(
+    return try db.integer(
       """
       INSERT INTO cascade_plan(plan, id, file, checksum, deleted) VALUES(?, ?, ?, ?, ?)
-      ON CONFLICT(id, checksum) DO UPDATE SET file = excluded.file
+      ON CONFLICT(id, checksum) DO UPDATE SET file = excluded.file RETURNING plan
       """, .integer(try db.nextInSequence(of: .lastPlan)), .text(held.id), .text(file),
-      .integer(held.checksum),
-      .integer(Int64(held.deletedCount)))
-    return try db.integer(
-      "SELECT plan FROM cascade_plan WHERE id = ? AND checksum = ?", .text(held.id),
-      .integer(held.checksum))!
+      .integer(held.checksum), .integer(Int64(held.deletedCount)))!
   }
 
   /// Deletes the plans of a sweep except `plan`: what the sweep would do now waits for approval,
@@ -172,7 +165,6 @@ extension Writer {
     return .sweep([SweepKind](planFile: file))
   }
 
-  /// The sweeps that wait for approval.
   package var heldSweeps: [SweepResult] {
     get throws {
       if attachment.isDetached { return [] }
@@ -260,5 +252,135 @@ extension Connection {
       WHERE c.name GLOB 'cascade_file/*'
       """)
     return Int(count ?? 0)
+  }
+}
+
+/// References to nodes that no watch saw go: because a table was recreated and is still empty, for
+/// example, or because the model names the wrong key. They are treated much like nodes: their
+/// removal waits for approval.
+extension Connection {
+  /// Counts the references that would be removed because they lead to dead nodes in `temp.gone`,
+  /// with the number of all references of their kind. Without `ofDeadOnly`, those that lead to any
+  /// node in `temp.gone`.
+  func losses(
+    _ binding: Binding, _ numbers: NumberedTables, ofDeadOnly: Bool = true
+  ) throws(SQLiteError) -> [CollectionCount] {
+    let isDead = ofDeadOnly ? "g.rule = 0 AND NOT g.counts" : "true"
+    var losses: [CollectionCount] = []
+    for relation in binding.edgeRelations {
+      for (rows, all) in relation.losses(numbers) {
+        losses.append(try count("\(rows) AND \(isDead)", all, relation.lossKey))
+      }
+    }
+    for end in EdgeEnd.allCases {
+      let edges = "FROM temp.gone AS g CROSS JOIN main.cascade_edge AS e ON e.\(end) = g.id"
+      losses.append(try count("\(edges) WHERE \(isDead)", "main.cascade_edge", "\(end)"))
+    }
+    return losses
+  }
+
+  private func count(
+    _ rows: String, _ all: String, _ name: String
+  ) throws(SQLiteError) -> CollectionCount {
+    let gone = try integer(generated: "SELECT count(*) \(rows)") ?? 0
+    let all = gone == 0 ? 0 : try integer(generated: "SELECT count(*) FROM \(all)") ?? 0
+    return CollectionCount(name: name, gone: Int(gone), all: Int(all))
+  }
+}
+
+extension Writer {
+  /// Whether a sweep that continues an approved plan may remove these references: the approval
+  /// covers a number of each kind. Such a sweep also finds nodes dead that it deleted itself.
+  /// Without an approval there is nothing to continue, even if a batch is open.
+  func areWithinApproval(_ losses: [CollectionCount]) throws -> Bool {
+    let approved = try db.integer(
+      generated: "SELECT 1 FROM cascade_meta AS m WHERE \(MetaKey.isApprovedLosses) LIMIT 1")
+    if approved == nil { return false }
+    return try losses.byName.allSatisfy { try $1 <= db.meta(.approvedLosses($0)) ?? 0 }
+  }
+
+  func computePlannedLosses() throws {
+    current.hold.approvedLosses = try db.losses(binding, current.numbers, ofDeadOnly: false).byName
+  }
+
+  /// Stores how many references of each kind may be removed: the number that was approved, and less
+  /// each time that the sweep continues.
+  package func persistApprovedLosses(isApproved: Bool) throws {
+    if isApproved { try deleteApprovedLosses() }
+    for (name, count) in current.hold.approvedLosses {
+      let key = MetaKey.approvedLosses(name)
+      let most = isApproved ? count : try db.meta(key) ?? 0
+      try db.setMeta(key, min(count, most))
+    }
+  }
+
+  package func deleteApprovedLosses() throws {
+    try db.run(
+      generated: "DELETE FROM cascade_meta AS m WHERE \(MetaKey.isApprovedLosses)")
+  }
+}
+
+extension [CollectionCount] {
+  fileprivate var byName: [String: Int64] {
+    Dictionary(map { ($0.name, Int64($0.gone)) }, uniquingKeysWith: +)
+  }
+}
+
+extension EdgeRelation {
+  /// Distinguishes its kind of edges: name, source and destination.
+  fileprivate var lossKey: String { "\(nameId) \(source.id) \(destination.id)" }
+
+  /// The references that are lost, and the table of all references.
+  fileprivate func losses(_ numbers: NumberedTables) -> [(rows: String, all: String)] {
+    let lost = numbers.forms(of: destination).map {
+      "\(edgesToDestinations(in: .gone, $0, numbers).text) AND \(leadsNowhereElse(staying: numbers))"
+    }
+    if case .join(let table, _, _) = form {
+      let joins = numbers.forms(of: source).map {
+        edgesFromSources(in: .gone, $0, withDestinations: false).text
+      }
+      return (lost + joins).map { ($0, "main.\(quoted(table.name))") }
+    }
+    if !rules.contains(.nullifySourceIfDestinationDeleted) { return [] }
+    return lost.map { ($0, source.rows) }
+  }
+}
+
+/// The plans of held values (`HeldValues.swift`), among those of sweeps. One relationship and one
+/// value have one plan, with the same number as long as they are found again.
+extension Connection {
+  package func heldValuePlans() throws(SQLiteError) -> [HeldValuePlan] {
+    try all(
+      """
+      SELECT plan, value, referring, deleted, approved FROM cascade_plan
+      WHERE value IS NOT NULL ORDER BY plan
+      """
+    ) { row in
+      HeldValue(identity: (try? JSON.parse(row.text(1))) ?? .null, count: Int(row.integer(2))).map {
+        HeldValuePlan(
+          number: row.integer(0), value: $0, deletedCount: Int(row.integer(3)),
+          isApproved: row.integer(4) != 0)
+      }
+    }.compactMap(\.self)
+  }
+
+  /// Returns the number of the plan.
+  package func persist(_ held: HeldValue) throws(SQLiteError) -> Int64 {
+    let identity = held.identity.text
+    let checksum = Fingerprint(identity).signed
+    return try integer(
+      """
+      INSERT INTO cascade_plan(plan, id, file, checksum, deleted, value, referring)
+      VALUES(?, ?, ?, ?, ?, ?, ?)
+      ON CONFLICT(id, checksum) DO UPDATE
+        SET deleted = excluded.deleted, referring = excluded.referring, approved = 0
+      RETURNING plan
+      """, .integer(try nextInSequence(of: .lastPlan)), .text(HeldPlan.sweep),
+      .text([SweepKind.dangling].planFile), .integer(checksum), .integer(Int64(held.deletedCount)),
+      .text(identity), .integer(Int64(held.count))) ?? 0
+  }
+
+  package func deletePlan(_ number: Int64) throws(SQLiteError) {
+    try run("DELETE FROM cascade_plan WHERE plan = ?", .integer(number))
   }
 }

@@ -1,10 +1,10 @@
 package import CascadeModel
 package import CascadeSQLite
-internal import CascadePlanning
 package import SQLiteBinding
 package import SQLiteTables
 internal import SQLiteJournal
 internal import SQLiteRules
+internal import SQLiteEdges
 
 /// Remembers the nodes that a lease spared. The reason why such a node would have been deleted is
 /// written down in the transaction that deletes everything else about that reason. When the node is
@@ -110,9 +110,9 @@ extension Writer {
   /// one kind removed nothing, `cascade` has read the whole journal and no denied node waits, then
   /// a node that an edge holds (`.removalByOtherKind`) is really held: no kind has a reason to
   /// remove the edge.
-  package func requeueDenied(_ kinds: [SweepKind]) throws {
-    let looked =
-      current.sweep.followedRules == .all && !kinds.readsJournal ? [] : current.sweep.followedRules
+  package func requeueDenied() throws {
+    let followed = current.sweep.followedRules
+    let looked = followed == .all && !current.sweep.readsJournal ? [] : followed
     if looked == .all { return }
     if current.counts.deletedCount + current.counts.edgesRemoved > 0 || current.sweep.isResumed {
       return try db.run(
@@ -321,5 +321,40 @@ extension Connection {
       WHERE f.via = due_candidates.id AND f.rule = 1
       """)
     try clearFound()
+  }
+}
+
+/// Removes the records of spared nodes that are gone by now. Such a node has no reason to be
+/// deleted any more: a node that has its key later is another one. This is checked whenever a sweep
+/// begins, and in each transaction of the daemon that deletes.
+extension Writer {
+  package func deleteStaleCandidates() throws {
+    if try attachment.isDetached || !hasStoredCandidates { return }
+    try adaptToSchema()
+    if isPartlyBound { return }
+    try forEachSlice(of: "SELECT s.id \(staleCandidates)") { few in
+      try db.run("DELETE \(staleCandidates) AND \(few.contains("s.id"))")
+    }
+  }
+
+  /// Called in a transaction that deleted something.
+  func deleteStaleCandidatesInTransaction() throws {
+    if try hasStoredCandidates { try db.run(generated: "DELETE \(staleCandidates)", []) }
+  }
+
+  private var hasStoredCandidates: Bool {
+    get throws { try db.integer("SELECT 1 FROM cascade_candidate WHERE rule LIMIT 1") != nil }
+  }
+
+  /// A file is no row, and counts as always there.
+  private var staleCandidates: String {
+    let isThere = binding.nodeExists(
+      "s",
+      object: """
+        (s.collection IN (SELECT id FROM cascade_collection WHERE name GLOB 'cascade_file/*')
+          OR EXISTS (SELECT 1 FROM main.cascade_node AS n
+            WHERE n.collection = s.collection AND n.key = s.key))
+        """)
+    return "FROM main.cascade_candidate AS s WHERE s.rule AND NOT \(isThere)"
   }
 }

@@ -1,4 +1,3 @@
-internal import CascadeModel
 package import CascadeSQLite
 internal import CascadeSystem
 package import CascadePlanning

@@ -1,6 +1,5 @@
 internal import CascadeModel
 package import CascadeSQLite
-package import CascadeStore
 package import SQLiteBinding
 package import SQLiteTables
 internal import SQLiteEdges
@@ -22,7 +21,7 @@ extension Writer {
     if let batch = try expiredBatch(of: ofFiles, before: limit, at: now) {
       // The nodes that lost these files need no identity any more.
       try db.run("DELETE FROM cascade_trash_node WHERE batch = ?", .integer(batch))
-      return try markFilesForDeletion(of: batch, rows: Int64(rows))
+      return try markFilesForDeletion(of: batch, Int64(rows))
     }
     if try deleteExpiredNotices(before: now - model.retention.notices.inMilliseconds, at: now, rows)
     {
@@ -33,9 +32,9 @@ extension Writer {
   }
 
   /// Deletes all that is past its time. Returns how many batches were deleted from the trash.
-  package func deleteAllExpired(at now: Int64, _ manners: StepPolicy = .none) throws -> Int {
+  package func deleteAllExpired(at now: Int64) throws -> Int {
     let before = try db.batchesInTrash()
-    try repeatInTransactions(manners) { try deleteSomeExpired(at: now) }
+    try repeatInTransactions { try deleteSomeExpired(at: now) }
     return try before - db.batchesInTrash()
   }
 
@@ -56,19 +55,27 @@ extension Writer {
       ])
   }
 
+  /// Marks files of a batch to be removed for good after the commit. False if there are none.
+  private func markFilesForDeletion(of batch: Int64, _ most: Int64) throws -> Bool {
+    try db.markTrashedFiles(of: batch, .toDelete, most: most) > 0
+  }
+
   private func deleteTrash(_ batch: Int64, rows: Int64) throws {
     // A batch that is only partly in the trash cannot be undone any more.
     try db.run(
       "UPDATE cascade_trash_layout SET remaining = -1 WHERE batch = ? AND remaining >= 0",
       .integer(batch))
-    if try markFilesForDeletion(of: batch, rows: rows) { return }
-    try db.run(
-      """
-      DELETE FROM cascade_trash WHERE batch = ?1 AND id <= (
-        SELECT max(id) FROM (
-          SELECT id FROM cascade_trash WHERE batch = ?1 ORDER BY id LIMIT ?2))
-      """, .integer(batch), .integer(rows))
-    if db.changes > 0 { return }
+    if try markFilesForDeletion(of: batch, rows) { return }
+    for table in ["cascade_trash", "cascade_trash_node"] {
+      try db.run(
+        """
+        DELETE FROM main.\(table) WHERE batch = \(bind: batch) AND id <= (
+          SELECT max(id) FROM (
+            SELECT id FROM main.\(table) WHERE batch = \(bind: batch)
+            ORDER BY id LIMIT \(bind: rows)))
+        """)
+      if db.changes > 0 { return }
+    }
     try db.run(
       """
       DELETE FROM cascade_trash_edge WHERE (batch, source, name, destination, origin) IN (
@@ -76,25 +83,12 @@ extension Writer {
         LIMIT ?2)
       """, .integer(batch), .integer(rows))
     if db.changes > 0 { return }
-    try db.run(
-      """
-      DELETE FROM cascade_trash_node WHERE batch = ?1 AND id <= (
-        SELECT max(id) FROM (
-          SELECT id FROM cascade_trash_node WHERE batch = ?1 ORDER BY id LIMIT ?2))
-      """, .integer(batch), .integer(rows))
-    if db.changes > 0 { return }
     try db.run("DELETE FROM cascade_trash_layout WHERE batch = ?", .integer(batch))
   }
 
   private func deleteExpiredNotices(before limit: Int64, at now: Int64, _ rows: Int) throws -> Bool
   {
-    // Numbers continue behind the last one, also where no notice is left.
-    try db.run(
-      """
-      INSERT OR REPLACE INTO cascade_meta
-      SELECT ?1, max(id) FROM cascade_notice HAVING max(id) > coalesce(
-        (SELECT value FROM cascade_meta WHERE name = ?1), 0)
-      """, .text(MetaKey.lastNotice.name))
+    try db.saveLastNotice()
     try db.run(
       generated: """
         DELETE FROM cascade_notice WHERE id IN (
@@ -129,6 +123,16 @@ extension Writer {
 }
 
 extension Connection {
+  /// Numbers continue behind the last one, also where no notice is left.
+  package func saveLastNotice() throws(SQLiteError) {
+    try run(
+      """
+      INSERT OR REPLACE INTO cascade_meta
+      SELECT ?1, max(id) FROM cascade_notice HAVING max(id) > coalesce(
+        (SELECT value FROM cascade_meta WHERE name = ?1), 0)
+      """, .text(MetaKey.lastNotice.name))
+  }
+
   /// How many batches have something in the trash: those from before `limit`, or all.
   package func batchesInTrash(
     before limit: (time: Int64, now: Int64)? = nil
@@ -158,14 +162,6 @@ extension Connection {
   /// make it older.
   fileprivate static func realTime(_ entry: String) -> String {
     "(\(entry).at + \(MetaKey.clockJumps(after: "\(entry).seq")))"
-  }
-}
-
-extension Writer {
-  /// Marks at most `rows` files of a batch to be removed for good after the commit. Returns false
-  /// if there are none.
-  func markFilesForDeletion(of batch: Int64, rows: Int64) throws -> Bool {
-    try db.markTrashedFiles(of: batch, .toDelete, most: rows) > 0
   }
 }
 

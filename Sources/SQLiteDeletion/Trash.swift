@@ -43,7 +43,6 @@ extension Writer {
         """)
   }
 
-  /// The reason of the node `g`.
   private static let ownReason = "g.via, g.name, g.rule"
 
   /// Keeps the keys of nodes that were gone before the sweep examined them: each is a link in a

@@ -22,10 +22,11 @@ extension Writer {
   /// Whether the batch may have stored edges. Earlier steps may have removed the last ones.
   private var mayHaveEdges: Bool {
     get throws {
-      try db.integer("SELECT 1 FROM cascade_edge LIMIT 1") != nil
-        || db.integer(
-          "SELECT 1 FROM cascade_trash_edge WHERE batch = ? LIMIT 1", .integer(current.batch))
-          != nil
+      try db.integer(
+        """
+        SELECT EXISTS (SELECT 1 FROM cascade_edge)
+          OR EXISTS (SELECT 1 FROM cascade_trash_edge WHERE batch = ?)
+        """, .integer(current.batch)) == 1
     }
   }
 
@@ -38,7 +39,7 @@ extension Writer {
       FROM \(edges.edgesClause)
       WHERE e.born < \(bind: identities.counters.serial) AND \(edges.condition)
       """)
-    try countTrashedEdges(db.changes)
+    try countTrashedEntries(TrashLayout(kind: .edges), count: db.changes)
     try db.run(
       """
       INSERT OR IGNORE INTO main.cascade_trash_node
@@ -60,7 +61,7 @@ extension Writer {
       AND EXISTS (SELECT 1 FROM cascade_node WHERE id = source)
       AND EXISTS (SELECT 1 FROM cascade_node WHERE id = destination)
       """, .integer(current.batch), .integer(Origin.manual.rawValue))
-    try countTrashedEdges(db.changes)
+    try countTrashedEntries(TrashLayout(kind: .edges), count: db.changes)
     try db.run(
       """
       INSERT OR IGNORE INTO cascade_trash_node
@@ -101,11 +102,5 @@ extension Writer {
         n.id IN (SELECT id FROM temp.known)
         OR n.collection IN (SELECT id FROM cascade_collection WHERE name GLOB 'cascade_file/*'))
       """, .integer(current.batch), .integer(slice.low), .integer(slice.high))
-  }
-
-  private func countTrashedEdges(_ count: Int) throws {
-    if count == 0 { return }
-    let layout = TrashLayout(kind: .edges)
-    try countTrashedEntries(layout, layoutNumber(layout), count: count)
   }
 }

@@ -97,7 +97,6 @@ extension TrashLayout {
       kind: kind, collection: collection, subject: table.name, columns: columns, keys: keys.count)
   }
 
-  /// The values of the row `alias`, in the order of the columns.
   func values(of alias: String, in table: Table) -> [Query] {
     columns.map { "\(alias).\($0.map(quoted) ?? table.rowid ?? "rowid")" }
   }
@@ -124,11 +123,12 @@ extension Writer {
         """)
       if part == 0 { count = db.changes }
     }
-    if count > 0 { try countTrashedEntries(layout, number, count: count) }
+    try countTrashedEntries(layout, count: count)
   }
 
-  func countTrashedEntries(_ layout: TrashLayout, _ number: Int64, count: Int) throws {
-    let identity = layout.identity
+  func countTrashedEntries(_ layout: TrashLayout, count: Int) throws {
+    if count == 0 { return }
+    let (identity, number) = (layout.identity, try layoutNumber(layout))
     try db.run(
       """
       INSERT INTO cascade_trash_layout VALUES(?, ?, ?, ?, ?, ?, ?, ?8, ?9)

@@ -1,6 +1,5 @@
 package import CascadeModel
 internal import CascadeSQLite
-package import CascadeStore
 package import CascadePlanning
 package import SQLiteBinding
 package import SQLiteTables
@@ -174,7 +173,7 @@ extension Writer {
 
   /// Gives these references their edges before a sweep, which must see them: the planner cannot
   /// write.
-  package func resolveReferencesBeforeSweep(_ manners: StepPolicy = .none) throws {
+  package func resolveReferencesBeforeSweep() throws {
     if attachment.isDetached { return }
     if try facts.references.collections.isEmpty || isPartlyBound
       || nextResolvable(behind: .none) == nil
@@ -182,7 +181,7 @@ extension Writer {
       return
     }
     var last = ReferencedNode.none
-    try repeatInTransactions(manners) {
+    try repeatInTransactions {
       // These edges are older than any that follow.
       defer { identities.counters.serial += 1 }
       return try resolveNextReference(behind: &last)

@@ -1,5 +1,5 @@
 internal import CascadeSQLite
-package import CascadeStore
+internal import CascadeStore
 internal import CascadePlanning
 package import SQLiteTables
 internal import SQLiteJournal
@@ -12,11 +12,11 @@ internal import SQLiteJournal
 /// 3. The same holds where the disk is nearly full. The file of the log is then truncated too.
 extension Writer {
   /// Throws `LogIsFull` if there is still no room after so many attempts.
-  package func keepLogWithinBounds(_ manners: StepPolicy, attempts: Int) throws {
+  package func keepLogWithinBounds(attempts: Int) throws {
     if !logUse.isSweeping || noteRoom() { return }
     for attempt in 1...attempts {
-      if attempt > 1 { try manners.pause(.milliseconds(100)) }
-      try checkpointForRoom(manners)
+      if attempt > 1 { try lock.policy.pause(.milliseconds(100)) }
+      try checkpointForRoom()
       if noteRoom() { return }
     }
     throw LogIsFull(reason: reasonForNoRoom)
@@ -41,11 +41,11 @@ extension Writer {
     OtherConnections.transactions(at: path).filter(\.keepsLog).min { $0.mark < $1.mark }
   }
 
-  private func checkpointForRoom(_ manners: StepPolicy) throws {
+  private func checkpointForRoom() throws {
     if Connection.checkpointsAreSafe {
       _ = try db.passiveCheckpoint()
     } else {
-      try checkpointLog(manners)
+      try checkpointLog()
     }
     if logUse.allowance(at: path).isDiskFull { try releaseLogFile() }
   }

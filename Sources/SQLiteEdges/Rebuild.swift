@@ -36,7 +36,7 @@ extension Writer {
 
   private func rebuildReferences(in collection: String) throws {
     var last = ""
-    try repeatInTransactions(.none) {
+    try repeatInTransactions {
       // These edges are older than any that are added later.
       defer { identities.counters.serial += 1 }
       let page = try objects(in: collection, after: last)

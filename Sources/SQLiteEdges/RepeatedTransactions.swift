@@ -1,6 +1,5 @@
 internal import CascadeModel
 internal import CascadeSQLite
-package import CascadeStore
 internal import CascadePlanning
 package import SQLiteBinding
 package import SQLiteTables
@@ -10,14 +9,14 @@ internal import SQLiteJournal
 /// portions, one after the other, as long as there is time.
 extension Writer {
   /// `body` does one small portion and returns whether there may be more.
-  package func repeatInTransactions(_ manners: StepPolicy, _ body: () throws -> Bool) throws {
+  package func repeatInTransactions(_ body: () throws -> Bool) throws {
     defer { removeBarrier() }
     var isMore = true
     while isMore {
       try inPacedTransaction { isMore = try repeatWithinBudget(body) }
-      if isMore { try yieldLock(manners) }
+      if isMore { try yieldLock() }
     }
-    try checkpointAfterSweep(manners)
+    try checkpointAfterSweep()
   }
 
   /// Half of the budget is left for the commit.
@@ -38,12 +37,10 @@ extension Writer {
 
   /// Passes the rows that `ids` selects to `body`, in the order of their ids. If there are none, no
   /// transaction begins.
-  package func forEachSlice(of ids: String, _ manners: StepPolicy, _ body: (Slice) throws -> Void)
-    throws
-  {
+  package func forEachSlice(of ids: String, _ body: (Slice) throws -> Void) throws {
     var rest = try slices(of: ids)
     if rest.isEmpty { return }
-    try repeatInTransactions(manners) { try rest.takeFirst(body) }
+    try repeatInTransactions { try rest.takeFirst(body) }
   }
 
   /// The clock is read after so many rows.

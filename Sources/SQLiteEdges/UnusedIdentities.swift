@@ -1,6 +1,5 @@
 internal import CascadeModel
 package import CascadeSQLite
-package import CascadeStore
 package import SQLiteBinding
 package import SQLiteTables
 
@@ -8,11 +7,10 @@ package import SQLiteTables
 /// more.
 extension Writer {
   /// Removes those of rows.
-  package func deleteUnusedIdentities(_ manners: StepPolicy) throws {
+  package func deleteUnusedIdentities() throws {
     if try db.hasPendingEdges { return }
     try findUnusedIdentities(binding.numberedTables)
-    try forEachSlice(
-      of: "SELECT id FROM temp.unused_identities", manners, deleteFoundUnusedIdentities)
+    try forEachSlice(of: "SELECT id FROM temp.unused_identities", deleteFoundUnusedIdentities)
   }
 
   /// Called without the lock: the unused numbers may be few among very many.

@@ -1,7 +1,7 @@
 internal import CascadeModel
 internal import CascadeSQLite
 internal import CascadeSystem
-package import CascadeStore
+internal import CascadeStore
 internal import CascadePlanning
 package import SQLiteTables
 internal import SQLiteJournal
@@ -10,34 +10,34 @@ internal import SQLiteJournal
 
 extension Writer {
   /// Yields the lock to other connections after a step, and checkpoints the log if it is long.
-  package func yieldLock(_ manners: StepPolicy) throws {
-    try pauseForOthers(manners)
-    if !Connection.checkpointsAreSafe { try checkpointIfLong(manners) }
-    try keepLogWithinBounds(manners, attempts: 20)
+  package func yieldLock() throws {
+    try pauseForOthers()
+    if !Connection.checkpointsAreSafe { try checkpointIfLong() }
+    try keepLogWithinBounds(attempts: 20)
   }
 
-  private func checkpointIfLong(_ manners: StepPolicy) throws {
+  private func checkpointIfLong() throws {
     let frames = db.framesInLog
     if frames < log.framesNotCopied { log.framesNotCopied = 0 }
-    if log.barrier?.isInLog == false { _ = try checkpointToNewBarrier(manners) }
+    if log.barrier?.isInLog == false { _ = try checkpointToNewBarrier() }
     if frames - log.framesNotCopied <= lock.pace.mostFrames { return }
-    try checkpointLog(manners)
-    try pauseForOthers(manners)
+    try checkpointLog()
+    try pauseForOthers()
   }
 
   /// Leaves the lock free for a while. Meanwhile a background sync writes to the disk what a
   /// checkpoint, or an application's commit, would have to sync.
-  private func pauseForOthers(_ manners: StepPolicy) throws {
+  private func pauseForOthers() throws {
     let start = ContinuousClock.now
     let before = OtherConnections.commits(at: path)
     syncLogInBackground()
-    if !OtherConnections.mayExist(at: path) { return try manners.pause(.zero) }
+    if !OtherConnections.mayExist(at: path) { return try lock.policy.pause(.zero) }
     let breath = lock.pace.yieldDuration(behind: lock.durations.last ?? .zero)
     var left: Duration
     repeat {
       let hadTurn = OtherConnections.commits(at: path) != before
       left = (hadTurn ? breath.lowerBound : breath.upperBound) - (.now - start)
-      try manners.pause(min(.milliseconds(1), max(.zero, left)))
+      try lock.policy.pause(min(.milliseconds(1), max(.zero, left)))
     } while left > .milliseconds(1)
   }
 
@@ -72,9 +72,9 @@ extension Writer {
   }
 
   /// Checkpoints what a large sweep has left in the log.
-  package func checkpointAfterSweep(_ manners: StepPolicy) throws {
+  package func checkpointAfterSweep() throws {
     if Connection.checkpointsAreSafe || db.framesInLog <= Writer.fewFrames { return }
-    try checkpointLog(manners)
+    try checkpointLog()
     dropCachedLogPages()
   }
 
@@ -89,17 +89,17 @@ extension Writer {
   /// Checkpoints the log. Most of it, and what others write meanwhile, is copied without the lock.
   /// A checkpoint of the whole log ends with a sync of the database, which takes little time if
   /// most of the database is synced already.
-  func checkpointLog(_ manners: StepPolicy) throws {
+  func checkpointLog() throws {
     log.sync = nil
     var done = 0
     for _ in 0..<Writer.mostPasses {
-      guard let brought = try checkpointToNewBarrier(manners) else { return }
+      guard let brought = try checkpointToNewBarrier() else { return }
       if brought.copiedFrames == done { break }
       db.syncDatabase()
       if brought.copiedFrames - done < Writer.fewFrames { break }
       done = brought.copiedFrames
     }
-    try checkpointTail(manners)
+    try checkpointTail()
     log.framesNotCopied = db.framesInLog
   }
 
@@ -108,10 +108,9 @@ extension Writer {
   ///
   /// A checkpoint of another connection examines every read mark that a new fence could use, and
   /// may leave only that of the old fence. So the new fence is set while no checkpoint runs.
-  private func checkpointToNewBarrier(_ manners: StepPolicy) throws -> Connection.CheckpointResult?
-  {
+  private func checkpointToNewBarrier() throws -> Connection.CheckpointResult? {
     var hasMoved = false
-    return try retryingCheckpoint(manners) {
+    return try retryingCheckpoint {
       if !hasMoved, let next = try? CheckpointBarrier(path, isInLog: true) {
         log.barrier = next
         hasMoved = true
@@ -120,9 +119,9 @@ extension Writer {
     }
   }
 
-  private func checkpointTail(_ manners: StepPolicy) throws {
+  private func checkpointTail() throws {
     try lock.patience.begin(at: path, {}, undo: {})
-    let tail = try retryingCheckpoint(manners) {
+    let tail = try retryingCheckpoint {
       try db.checkpoint(
         keptBy: lockHolder().db, at: path, behind: { log.barrier = nil },
         then: { log.barrier = try? CheckpointBarrier(path, isInLog: false) })
@@ -132,10 +131,10 @@ extension Writer {
 
   /// Tries again for a while if other connections checkpoint, and then gives up. Giving up at once
   /// would leave more to copy the next time.
-  private func retryingCheckpoint<T>(_ manners: StepPolicy, _ body: () throws -> T?) throws -> T? {
+  private func retryingCheckpoint<T>(_ body: () throws -> T?) throws -> T? {
     for _ in 0..<30 {
       if let result = try OtherConnections.withoutCheckpoints(at: path, body) { return result }
-      try manners.pause(.microseconds(200))
+      try lock.policy.pause(.microseconds(200))
     }
     return nil
   }
@@ -151,7 +150,7 @@ extension Writer {
     if Connection.checkpointsAreSafe || db.framesInLog <= most { return }
     lock.patience.start { SystemClock.sleep(for: $0) }
     defer { lock.patience.stop() }
-    try checkpointLog(.none)
+    try checkpointLog()
     dropCachedLogPages()
     removeBarrier()
   }

@@ -110,7 +110,7 @@ extension Writer {
 
   /// Runs without a savepoint: the transaction is alone in its group, and an error rolls back the
   /// group.
-  package func transactionWithoutSavepoint(_ body: () throws -> Receipt) throws -> Receipt {
+  package func transactionWithoutSavepoint<T>(_ body: () throws -> T) throws -> T {
     current = TransactionState()
     current.batch = identities.counters.serial
     current.firstNewId = identities.counters.nextId

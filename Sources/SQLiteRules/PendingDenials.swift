@@ -49,11 +49,8 @@ extension Writer {
   /// node.
   private var mayBeUndeniedByOtherKind: Bool {
     get throws {
-      if current.sweep.readsJournal
-        || sweepRun.requestedKinds.cascades && sweepRun.requestedKinds.counts
-      {
-        return false
-      }
+      let kinds = sweepRun.requestedKinds
+      if current.sweep.readsJournal || kinds.cascades && kinds.counts { return false }
       return try db.integer(
         generated: """
           SELECT EXISTS (SELECT 1 FROM cascade_journal) OR EXISTS (

@@ -1,12 +1,12 @@
 package import CascadeModel
-internal import CascadePlanning
 internal import CascadeSQLite
-package import CascadeStore
 internal import CascadeSystem
+package import CascadeStore
+internal import CascadePlanning
 package import SQLiteTables
-internal import SQLiteDeletion
-internal import SQLiteEdges
 internal import SQLiteJournal
+internal import SQLiteEdges
+internal import SQLiteDeletion
 internal import SQLiteSweeps
 internal import SQLiteUndo
 
@@ -151,5 +151,43 @@ extension Writer: StoreWriting {
     case .replaced, nil:
       if pace.hasSeen(try? foreignCommits()) { try? copyLogIntoDatabase() }
     }
+  }
+}
+
+extension Reason {
+  /// The reason for an error by which SQLite refuses a value for good, for instance one that is too
+  /// large. Nil where the machine or the store itself is in trouble, so that trying again is right.
+  package init?(refusedByStore error: any Error) {
+    guard let error = error as? SQLiteError, error.isAboutTheValue else { return nil }
+    self.init(.invalid, error.description)
+  }
+}
+
+extension Writer {
+  /// Opens a store. Waits up to `busyMilliseconds` for another writer, and while it opens up to
+  /// `openingMilliseconds`. Creates a missing database if `creates` is set.
+  package convenience init(
+    path: String, model: StoreModel, busyMilliseconds: Int32 = 5_000,
+    openingMilliseconds: Int32? = nil, creates: Bool = true, attaches: Bool = true,
+    keepsJournalMode: Bool? = nil
+  ) throws {
+    var opening = Connection.Opening()
+    opening.busyMilliseconds = openingMilliseconds ?? busyMilliseconds
+    (opening.creates, opening.attaches) = (creates, attaches)
+    opening.keepsJournalMode = keepsJournalMode ?? model.exclusive
+    let db = try Connection.openForWriting(path, opening)
+    if let mode = model.secureDelete {
+      try db.execute("PRAGMA main.secure_delete = \(mode.rawValue)")
+    }
+    let counters = try attaches ? Counters(db, behind: model.lastBatchInTrash) : Counters()
+    self.init(db, path: path, model: model, counters: counters)
+    attachment.isDetached = !attaches
+    self.db.setBusyTimeout(milliseconds: busyMilliseconds)
+    if attaches { try readStore() }
+  }
+
+  private func readStore() throws {
+    try model.hasTables ? bindOnOpen() : dropObsoleteTriggers()
+    try rebuildReferences()
   }
 }

@@ -1,4 +1,3 @@
-internal import CascadeModel
 internal import CascadeSQLite
 package import SQLiteTables
 internal import SQLiteJournal

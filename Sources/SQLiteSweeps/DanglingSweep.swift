@@ -38,28 +38,95 @@ extension Writer {
   package func clearRescanUnlessDangling() throws {
     try adaptToSchema()
     if attachment.isDetached || isPartlyBound { return }
-    let found = try findDangling(.none)
+    let found = try findDangling()
     if !found.isAny && found.held.isEmpty { try clearDanglingDebt() }
   }
 
   /// Whether a sweep has something to do with what dangles, and what it has to hold.
-  func findDangling(_ manners: StepPolicy) throws -> (isAny: Bool, held: [HeldValue]) {
+  func findDangling() throws -> (isAny: Bool, held: [HeldValue]) {
+    try stoppableSnapshot(findsDangling)
+  }
+
+  private func stoppableSnapshot<T>(_ body: () throws -> T) throws -> T {
     do {
-      return try db.snapshot {
-        try db.interrupting(when: manners.shouldStop) { try findsDangling(manners) }
-      }
+      return try db.snapshot { try db.interrupting(when: lock.policy.shouldStop, body) }
     } catch let error as SQLiteError where error.isInterrupted {
       throw CancellationError()
     }
   }
 
-  private func findsDangling(
-    _ manners: StepPolicy
-  ) throws -> (isAny: Bool, held: [HeldValue]) {
+  private func findsDangling() throws -> (isAny: Bool, held: [HeldValue]) {
     try db.addDanglingEnds(binding, notifiesMissingDestination: rescanReason != nil) {
-      manners.reportProgress(WorkProgress(looking: $0, done: $1, total: $2))
+      lock.policy.reportProgress(WorkProgress(looking: $0, done: $1, total: $2))
     }
     let dead = try db.integer("SELECT 1 FROM temp.dead LIMIT 1")
     return (try dead != nil || db.hasUnusedIdentities(binding), try db.heldValues(model))
+  }
+}
+
+/// What a sweep does with held values (`HeldValues.swift`).
+///
+/// 1. Those that an operator approved are swept first, as a part of their own.
+/// 2. The others stay, and so does everything that would follow from them. The rest of the sweep
+///    goes on. At its end, each of them has a plan that waits.
+/// 3. A missing node is released if all plans that name it are approved: its deletion cannot follow
+///    one relationship and leave out another.
+extension Writer {
+  func sweepReleasedValues() throws {
+    if !sweepRun.requestedKinds.scansTables || attachment.isDetached || !facts.hasTables { return }
+    let approved = try db.heldValuePlans().filter(\.isApproved)
+    if approved.isEmpty { return }
+    try adaptToSchema()
+    let found = try findDangling().held
+    let plans = try approved.filter { try isReleased($0, approved, found) }
+    if plans.isEmpty { return }
+    sweepRun.releasedNodes = Set(plans.map(\.value.missing))
+    defer { sweepRun.releasedNodes = [] }
+    try sweepEdges([.dangling], hasMoreParts: true)
+    if sweepRun.result.isCutShort { return }
+    try group { for plan in plans { try db.deletePlan(plan.number) } }
+  }
+
+  /// Whether the approval still covers what would go now.
+  private func isReleased(
+    _ plan: HeldValuePlan, _ approved: [HeldValuePlan], _ found: [HeldValue]
+  ) throws -> Bool {
+    let missing = plan.value.missing
+    let same = found.filter { $0.missing == missing }
+    if same.isEmpty || !approved.approve(same) { return false }
+    let gone = try consequences(of: missing).values.reduce(0, +)
+    return gone - plan.deletedCount <= model.limits.hold.deletes
+  }
+
+  /// The nodes that would be deleted with the references to a missing node, by collection.
+  private func consequences(of missing: Node) throws -> [String: Int] {
+    (sweepRun.part, sweepRun.releasedNodes) = ([.dangling], [missing])
+    defer {
+      sweepRun.releasedNodes = []
+      clearPlan()
+      current = TransactionState()
+    }
+    return try stoppableSnapshot {
+      _ = try makePlan([])
+      let counts = try db.goneByCollection().map { ($0.name, $0.gone) }
+      return Dictionary(counts, uniquingKeysWith: +)
+    }
+  }
+
+  /// Has the held values wait for approval, at the end of a sweep that has found them.
+  func holdValues() throws {
+    guard var values = sweepRun.heldValues else { return }
+    let known = try db.heldValuePlans()
+    if values.isEmpty && known.isEmpty { return }
+    for index in values.indices {
+      values[index].byCollection = try consequences(of: values[index].missing)
+    }
+    let settled = known.filter { plan in
+      !values.contains { $0.identity == plan.value.identity }
+    }
+    try group {
+      for plan in settled { try db.deletePlan(plan.number) }
+      for value in values { sweepRun.result.hold(value, plan: try db.persist(value)) }
+    }
   }
 }

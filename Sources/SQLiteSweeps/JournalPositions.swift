@@ -1,6 +1,5 @@
 internal import CascadeModel
 internal import CascadeSQLite
-internal import CascadeStore
 internal import CascadePlanning
 internal import SQLiteBinding
 internal import SQLiteTables
@@ -27,7 +26,7 @@ extension Writer {
     return [readers]
   }
 
-  func readJournal(_ kinds: [SweepKind]) throws {
+  func readJournal() throws {
     current.step.journalEnd = try db.lastInJournal
     if current.step.journalEnd == 0 { return }
     let digest = JournalReader(
@@ -35,13 +34,13 @@ extension Writer {
       endOfOwnRows: try db.meta(.ownJournalEnd) ?? 0,
       hasNotifiedRows: try db.hasNotifiedRanges)
     try digest.read(
-      db, above: db.journalStart(kinds), upTo: current.step.journalEnd)
+      db, above: db.journalStart(sweepRun.part), upTo: current.step.journalEnd)
   }
 
-  /// Deletes the rows that these kinds have read, as soon as no other kind needs them.
-  func deleteReadJournal(_ kinds: [SweepKind], upTo end: Int64) throws {
-    if !kinds.readsJournal { return }
-    let end = try endReadByAllKinds(kinds, end)
+  /// Deletes the rows that the part has read, as soon as no other kind needs them.
+  func deleteReadJournal(upTo end: Int64) throws {
+    if !sweepRun.part.readsJournal { return }
+    let end = try endReadByAllKinds(end)
     try db.run("DELETE FROM cascade_journal WHERE seq <= ?", .integer(end))
     try db.run(
       generated: "DELETE FROM cascade_meta AS m WHERE \(MetaKey.isNotifiedRange) AND value <= ?",
@@ -63,20 +62,22 @@ extension Writer {
     try db.deleteMeta(.journalRead(.cascade), .journalRead(.refcount))
   }
 
-  private func endReadByAllKinds(_ kinds: [SweepKind], _ end: Int64) throws -> Int64 {
+  private func endReadByAllKinds(_ end: Int64) throws -> Int64 {
+    let kinds = sweepRun.part
     if kinds.cascades && kinds.counts { return end }
     return min(end, try db.journalPosition(kinds.cascades ? .refcount : .cascade))
   }
 
   /// At the end of a sweep: its own deletions are no news to it.
-  func advanceJournalPosition(_ kinds: [SweepKind]) throws {
+  func advanceJournalPosition() throws {
+    let kinds = sweepRun.part
     if !kinds.readsJournal { return }
     let read = try endOfReadOrOwnRows
     if !(kinds.cascades && kinds.counts) {
       try db.setJournalPosition(kinds.cascades ? .cascade : .refcount, read)
-      return try deleteReadJournal(kinds, upTo: read)
+      return try deleteReadJournal(upTo: read)
     }
-    try deleteReadJournal(kinds, upTo: read)
+    try deleteReadJournal(upTo: read)
     try clearJournalPositions()
   }
 
@@ -111,17 +112,17 @@ extension Writer {
   /// journal. Its last plan found everything that follows from them. They must go because another
   /// row may later take the place of a deleted one. What follows from the rows of earlier plans is
   /// found by the next sweep that reads the journal.
-  func deleteOwnJournalRows(
-    _ kinds: [SweepKind], behind start: Int64, _ manners: StepPolicy
-  ) throws {
-    if kinds.readsJournal || current.step.hasSkippedNodes || !current.step.isUndisturbed { return }
+  func deleteOwnJournalRows(behind start: Int64) throws {
+    if sweepRun.part.readsJournal || current.step.hasSkippedNodes || !current.step.isUndisturbed {
+      return
+    }
     for own in try ownJournalRanges(behind: start) {
       var low = own.low
       while low < own.high {
         let part = Slice(low: low, high: min(own.high, low + lock.pace.rows * 10))
         if try !deleteOwnRangeIfAlone(part, of: own) { return }
         low = part.high
-        try yieldLock(manners)
+        try yieldLock()
       }
     }
   }

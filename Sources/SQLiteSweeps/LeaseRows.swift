@@ -1,6 +1,5 @@
 package import CascadeModel
 package import CascadeSQLite
-internal import CascadeSystem
 package import CascadeStore
 package import SQLiteTables
 internal import SQLiteDeletion

@@ -1,12 +1,10 @@
 internal import CascadeModel
 internal import CascadeSQLite
-internal import CascadeStore
 internal import CascadePlanning
 internal import SQLiteTables
 internal import SQLiteJournal
 internal import SQLiteRules
 internal import SQLiteEdges
-internal import SQLiteDeletion
 
 /// A small sweep is done in one transaction, before other writers notice.
 ///
@@ -20,11 +18,11 @@ internal import SQLiteDeletion
 ///    journal is long.
 extension Writer {
   /// Returns false if the sweep has to be planned.
-  func sweepAtOnceIfSmall(_ kinds: [SweepKind], _ result: inout SweepResult) throws -> Bool {
-    if try !isWorthTrying(kinds) { return false }
+  func sweepAtOnceIfSmall() throws -> Bool {
+    if try !isWorthTrying { return false }
     lock.pace.noteForeignCommits(foreignCommits: try foreignCommits())
     while true {
-      switch try attempt(kinds, &result, isKnown: false) {
+      switch try attempt(isKnown: false) {
       case .done: return true
       case .large: return false
       case .disturbed: continue
@@ -32,17 +30,10 @@ extension Writer {
     }
   }
 
-  /// Does a sweep that was planned, and turned out to be small.
-  func sweepAtOncePlanned(_ kinds: [SweepKind], _ result: inout SweepResult) throws {
-    while try attempt(kinds, &result, isKnown: true) == .disturbed {}
-  }
+  enum Attempt { case done, large, disturbed }
 
-  private enum Attempt { case done, large, disturbed }
-
-  /// `isKnown`: the sweep is known to be small, so it may take its time.
-  private func attempt(
-    _ kinds: [SweepKind], _ result: inout SweepResult, isKnown: Bool
-  ) throws -> Attempt {
+  /// `isKnown`: the sweep was planned, and turned out to be small. So it may take its time.
+  func attempt(isKnown: Bool) throws -> Attempt {
     var (isKnown, isDisturbed) = (isKnown, false)
     let mark = lock.patience.mark
     let isOver = { [self] (now: Bool) in
@@ -52,8 +43,8 @@ extension Writer {
     }
     do {
       try db.interrupting(when: { isOver(false) }) {
-        try sweepAtOnce(kinds, &result) { levels in
-          if try !isKnown && !isSmall(SweepPlan(levels, current), kinds) || !isKnown && mayBeHeld {
+        try sweepAtOnce { levels in
+          if try !isKnown && !isSmall(SweepPlan(levels, current)) || !isKnown && mayBeHeld {
             throw LargeSweep()
           }
           isKnown = true
@@ -70,23 +61,25 @@ extension Writer {
     }
   }
 
-  private func isWorthTrying(_ kinds: [SweepKind]) throws -> Bool {
-    if attachment.isDetached || kinds.lookThroughTables { return false }
-    if try sweepRun.openSweepBatch != nil || db.meta(.sweepBatch) != nil { return false }
-    try adaptToSchema()
-    let rows = try db.integer(
-      """
-      SELECT count(*) FROM (
-        SELECT * FROM (SELECT 1 FROM cascade_journal WHERE seq > ?1 LIMIT ?2 + 1)
-        UNION ALL SELECT * FROM (SELECT 1 FROM cascade_candidate LIMIT ?2 + 1))
-      """, .integer(db.journalStart(kinds)), .integer(lock.fewNodes))
-    return rows ?? 0 <= lock.fewNodes
+  private var isWorthTrying: Bool {
+    get throws {
+      if attachment.isDetached || sweepRun.part.lookThroughTables { return false }
+      if try sweepRun.openBatch != nil || db.meta(.sweepBatch) != nil { return false }
+      try adaptToSchema()
+      let rows = try db.integer(
+        """
+        SELECT count(*) FROM (
+          SELECT * FROM (SELECT 1 FROM cascade_journal WHERE seq > ?1 LIMIT ?2 + 1)
+          UNION ALL SELECT * FROM (SELECT 1 FROM cascade_candidate LIMIT ?2 + 1))
+        """, .integer(db.journalStart(sweepRun.part)), .integer(lock.fewNodes))
+      return rows ?? 0 <= lock.fewNodes
+    }
   }
 
   /// Whether the plan can be carried out in one transaction. A sweep that scans whole tables,
   /// however little it deletes, does so only where no writer waits.
-  func isSmall(_ plan: SweepPlan, _ kinds: [SweepKind]) throws -> Bool {
-    if plan.size > lock.fewNodes || current.sweep.isResumed || kinds.lookThroughTables {
+  func isSmall(_ plan: SweepPlan) throws -> Bool {
+    if plan.size > lock.fewNodes || current.sweep.isResumed || sweepRun.part.lookThroughTables {
       return false
     }
     if try plan.size > 0 && hasLongLists { return false }

@@ -29,11 +29,8 @@ extension Writer {
   /// So many nodes that wait for each other are deleted together at most.
   private var jointDeletionLimit: Int64 { 10 * lock.fewNodes }
 
-  func sweepInSteps(
-    _ kinds: [SweepKind], _ result: inout SweepResult, _ manners: StepPolicy
-  ) throws {
-    if try sweepAtOnceIfSmall(kinds, &result) { return }
-    let submission = nextSweep
+  func sweepInSteps() throws {
+    if try sweepAtOnceIfSmall() { return }
     // Nodes that another sweep could not delete are not reported by this one.
     current = TransactionState()
     var start: Int64 = 0
@@ -44,45 +41,43 @@ extension Writer {
     }
     var cut: String?
     for number in 1...Writer.planLimit {
-      manners.reportProgress(WorkProgress(phase: .planning))
+      lock.policy.reportProgress(WorkProgress(phase: .planning))
       clearPlan()
       start = try db.lastInJournal
-      let plan = try plan(kinds, manners)
-      if try isSmall(plan, kinds) {
+      let plan = try plan()
+      if try isSmall(plan) {
         clearPlan()
-        return try sweepAtOncePlanned(kinds, &result)
+        while try attempt(isKnown: true) == .disturbed {}
+        return
       }
-      let (before, told) = (result.deletedCount, try db.lastInJournal)
+      let (before, told) = (sweepRun.result.deletedCount, try db.lastInJournal)
       cut = "the tables were altered repeatedly: the rest is deleted later"
-      if try !carryOut(plan, number, kinds, submission, &result, &start, manners) { continue }
-      cut = reasonToContinueLater(plan, kinds)
+      if try !carryOut(plan, number, &start) { continue }
+      cut = reasonToContinueLater(plan)
       if current.step.isUndisturbed || plan.size == 0 { break }
-      if result.deletedCount > before { continue }
+      if sweepRun.result.deletedCount > before { continue }
       let isEnd =
         try !current.step.hasSkippedNodes && !current.step.needsAnotherPlan
         && db.lastInJournal == told
       if isEnd || (cut != nil && number > Writer.plansBeforeForcing) { break }
     }
-    try checkpointAfterSweep(manners)
-    if let cut { return result.cutShort(because: cut) }
-    try deleteOwnJournalRows(kinds, behind: start, manners)
-    try finish(kinds)
+    try checkpointAfterSweep()
+    if let cut { return sweepRun.result.cutShort(because: cut) }
+    try deleteOwnJournalRows(behind: start)
+    try group { try finishSweep() }
   }
 
   /// Returns false if a new plan is needed: the tables were altered, or lists were written that are
   /// not noted.
-  private func carryOut(
-    _ plan: SweepPlan, _ number: Int, _ kinds: [SweepKind], _ submission: Submission,
-    _ result: inout SweepResult, _ start: inout Int64, _ manners: StepPolicy
-  ) throws -> Bool {
-    let before = result.deletedCount
+  private func carryOut(_ plan: SweepPlan, _ number: Int, _ start: inout Int64) throws -> Bool {
+    let before = sweepRun.result.deletedCount
     do {
-      try remove(plan, submission, &result, manners)
-      let isStuck = result.deletedCount == before || number > Writer.plansBeforeForcing
+      try remove(plan)
+      let isStuck = sweepRun.result.deletedCount == before || number > Writer.plansBeforeForcing
       if current.step.hasSkippedNodes && isStuck && plan.size <= jointDeletionLimit {
-        try planAndRemoveUnderLock(kinds, submission, &result, &start)
+        try planAndRemoveUnderLock(&start)
       }
-      try deletePlannedJournalRows(kinds, manners)
+      try deletePlannedJournalRows()
       return true
     } catch is StalePlan {
       return false
@@ -94,9 +89,9 @@ extension Writer {
 
   /// Why the rest goes later: nodes stayed although the application refused nothing. Nil if the
   /// sweep only reads the journal: the write that made a node stay has the node examined again.
-  private func reasonToContinueLater(_ plan: SweepPlan, _ kinds: [SweepKind]) -> String? {
+  private func reasonToContinueLater(_ plan: SweepPlan) -> String? {
     if !current.step.hasSkippedNodes || !current.blocked.isEmpty { return nil }
-    if kinds.readsJournal && !kinds.scansTables { return nil }
+    if sweepRun.part.readsJournal && !sweepRun.part.scansTables { return nil }
     return "up to \(plan.size) nodes wait until no program writes"
   }
 
@@ -119,7 +114,7 @@ extension Writer {
   // MARK: - Planning
 
   /// Other connections can write meanwhile.
-  private func plan(_ kinds: [SweepKind], _ manners: StepPolicy) throws -> SweepPlan {
+  private func plan() throws -> SweepPlan {
     try adaptToSchema()
     let blocked = current.sweep.isStepped ? current.blocked : []
     // Frames that are written after the snapshot must not be checkpointed by the first commit after
@@ -127,7 +122,7 @@ extension Writer {
     try setFirstBarrier()
     try db.run("BEGIN")
     do {
-      let plan = try db.interrupting(when: manners.shouldStop) { try makePlan(kinds, blocked) }
+      let plan = try db.interrupting(when: lock.policy.shouldStop) { try makePlan(blocked) }
       syncLogInParts()
       // The plan stays in the temporary tables.
       try db.commit()
@@ -139,30 +134,31 @@ extension Writer {
     }
   }
 
-  func makePlan(_ kinds: [SweepKind], _ blocked: [Reason]) throws -> SweepPlan {
+  func makePlan(_ blocked: [Reason]) throws -> SweepPlan {
     current = TransactionState()
-    try prepare(kinds)
+    try prepare()
     current.sweep.isStepped = true
-    current.sweep.nextPlanReadsDeletions = kinds.cascades
+    current.sweep.nextPlanReadsDeletions = sweepRun.part.cascades
     current.step.schemaVersion = binding.schemaVersion
     lock.pace.noteForeignCommits(foreignCommits: try foreignCommits())
     try db.empty(.known)
     try takeBatch()
-    try findDead(kinds)
+    try findDead()
     current.step.isNotingLists = try db.isTrackingLists
     let levels = try findGone()
     try findLists(of: levels.nodeCounts)
     current.block(blocked)
     let approval = try holdUnlessApproved()
     current.forgetCounts()
-    try findAdditionalWork()
+    try collectRemovedEdgeNotices()
+    try findCandidates()
     return SweepPlan(levels, current, approval: approval)
   }
 
   /// Everything that a sweep deletes is one batch, however many parts the sweep has, and also if it
   /// goes on after a crash: `undo` takes all of it back.
   func takeBatch() throws {
-    let earlier = try db.meta(.sweepBatch) ?? sweepRun.openSweepBatch
+    let earlier = try db.meta(.sweepBatch) ?? sweepRun.openBatch
     current.batch = earlier ?? identities.counters.serial
     current.sweep.isResumed = earlier != nil
     if current.sweep.isResumed { try reserveBatchNumbers() }
@@ -193,24 +189,18 @@ extension Writer {
   // MARK: - The end
 
   /// Deletes the journal rows that this plan was made of, also in steps.
-  private func deletePlannedJournalRows(_ kinds: [SweepKind], _ manners: StepPolicy) throws {
+  private func deletePlannedJournalRows() throws {
     // A node that stayed for a reason that may pass is examined again, so its row must stay.
-    if current.step.hasSkippedNodes || !kinds.readsJournal { return }
-    try forEachSliceInSteps("SELECT id FROM temp.due_candidates", manners) {
-      try deleteDueCandidates($0)
-    }
+    if current.step.hasSkippedNodes || !sweepRun.part.readsJournal { return }
+    try forEachSliceInSteps("SELECT id FROM temp.due_candidates", deleteDueCandidates)
     // The last row is deleted at the end of the sweep: until then, new rows get higher numbers.
     let end = try endOfReadOrOwnRows - 1
     var low = try db.integer("SELECT min(seq) FROM cascade_journal") ?? end
     while low < end {
       low = min(end, low + lock.pace.rows * 10)
-      try step { try deleteReadJournal(kinds, upTo: low) }
-      try yieldLock(manners)
+      try step { try deleteReadJournal(upTo: low) }
+      try yieldLock()
     }
-  }
-
-  private func finish(_ kinds: [SweepKind]) throws {
-    try group { try finishSweep(kinds) }
   }
 
   func clearPlan() {
@@ -245,8 +235,9 @@ extension Writer {
 
   /// Remembers the kinds of a sweep that was cut short. Sweeps of other kinds may run before it
   /// goes on.
-  func remember(_ kinds: [SweepKind], areCutShort: Bool) throws {
-    if areCutShort { return try group { try db.recordUnfinishedKinds(kinds) } }
+  func rememberWhetherCutShort() throws {
+    let kinds = sweepRun.requestedKinds
+    if sweepRun.result.isCutShort { return try group { try db.recordUnfinishedKinds(kinds) } }
     guard let code = try db.meta(.unfinishedKinds), kinds.cover([SweepKind](code: code)) else {
       return
     }

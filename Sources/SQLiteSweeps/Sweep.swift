@@ -1,6 +1,5 @@
 package import CascadeModel
 internal import CascadeSQLite
-internal import CascadeSystem
 package import CascadeStore
 internal import CascadePlanning
 internal import SQLiteBinding
@@ -15,7 +14,13 @@ extension Writer {
     _ kinds: [SweepKind], at now: Int64, manners: StepPolicy = .none
   ) throws -> SweepResult {
     lock.durations = []
-    return try syncingOnce { try sweepWithoutSync(kinds, at: now, manners) }
+    lock.policy = manners
+    sweepRun = SweepRunState(of: kinds)
+    defer {
+      lock.policy = .none
+      sweepRun = SweepRunState()
+    }
+    return try syncingOnce { try sweepWithoutSync(at: now) }
   }
 
   /// Commits without a sync, so that no other connection waits for the disk, and syncs the commits
@@ -28,74 +33,62 @@ extension Writer {
     return try result.get()
   }
 
-  private func sweepWithoutSync(
-    _ kinds: [SweepKind], at now: Int64, _ manners: StepPolicy
-  ) throws -> SweepResult {
-    var result = SweepResult(kinds: kinds, outcome: .nothing)
-    if manners.waitsForTransactions { lock.patience.start(pausing: manners.pause) }
+  private func sweepWithoutSync(at now: Int64) throws -> SweepResult {
+    if lock.policy.waitsForTransactions { lock.patience.start(pausing: lock.policy.pause) }
     defer { lock.patience.stop() }
     self.clock.now = now
-    sweepRun.deletedByEarlierParts = [:]
-    sweepRun.requestedKinds = kinds
-    sweepRun.hasEndedPart = false
-    sweepRun.heldValues = nil
     try postponeOtherKinds()
-    sweepRun.openSweepBatch = attachment.isDetached ? nil : try db.meta(.sweepBatch)
-    defer { sweepRun.hasMoreParts = false }
-    try waitingForSpace(kinds, &result) { try sweepEverything(kinds, &$0, at: now, manners) }
-    result.lockMilliseconds = lock.durations.map { $0 / .milliseconds(1) }
+    sweepRun.earlierBatch = attachment.isDetached ? nil : try db.meta(.sweepBatch)
+    try waitingForSpace(sweepEverything)
+    let result = sweepRun.result
+    sweepRun.result.lockMilliseconds = lock.durations.map { $0 / .milliseconds(1) }
     let done =
       result.deletedCount + result.edgesRemoved + result.notices + result.files
       + result.trashedBatchesDeleted
-    if result.outcome == .nothing && done > 0 { result.outcome = .done }
-    if result.spaceReason == nil { try holdValues(&result, manners) }
-    return result
+    if result.outcome == .nothing && done > 0 { sweepRun.result.outcome = .done }
+    if result.spaceReason == nil { try holdValues() }
+    return sweepRun.result
   }
 
-  private func sweepEverything(
-    _ kinds: [SweepKind], _ result: inout SweepResult, at now: Int64, _ manners: StepPolicy
-  ) throws {
-    try keepLogWithinBounds(manners, attempts: 1)
-    try resolveReferencesBeforeSweep(manners)
+  private func sweepEverything() throws {
+    try keepLogWithinBounds(attempts: 1)
+    try resolveReferencesBeforeSweep()
     try deleteDenialsOfThisSweep()
-    try deleteStaleCandidates(manners)
-    try sweepAllParts(kinds, &result, at: now, manners)
+    try deleteStaleCandidates()
+    try sweepAllParts()
     try deleteDenialsOfThisSweep()
-    try result.dropDenialsOfGoneNodes { try isThere($0) }
-    try sweepFilesAndTrash(kinds, &result, at: now, manners)
+    try dropDenialsOfGoneNodes()
+    try sweepFilesAndTrash()
   }
 
   /// Cuts the sweep short if there is no room for what it would write. The batch stays open, so that
   /// the sweep goes on where it stopped.
-  private func waitingForSpace(
-    _ kinds: [SweepKind], _ result: inout SweepResult, _ body: (inout SweepResult) throws -> Void
-  ) throws {
+  private func waitingForSpace(_ body: () throws -> Void) throws {
     logUse.beginSweep()
     defer { logUse.isSweeping = false }
     do {
-      try body(&result)
+      try body()
     } catch let full as LogIsFull {
-      result.waitForSpace(because: full.reason)
+      sweepRun.result.waitForSpace(because: full.reason)
     } catch let error as SQLiteError where error.isFull {
       try? releaseLogFile()
-      result.waitForSpace(because: "\(error.message): the sweep goes on when there is more space")
+      sweepRun.result.waitForSpace(
+        because: "\(error.message): the sweep goes on when there is more space")
     }
     // If even this finds no room, the journal still has what is to be swept.
-    if result.spaceReason != nil { try? remember(kinds, areCutShort: true) }
+    if sweepRun.result.spaceReason != nil { try? rememberWhetherCutShort() }
   }
 
-  private func sweepAllParts(
-    _ kinds: [SweepKind], _ result: inout SweepResult, at now: Int64, _ manners: StepPolicy
-  ) throws {
+  private func sweepAllParts() throws {
     do {
       var isOver = false
       while !isOver {
-        try sweepParts(kinds, &result, at: now, manners)
-        let before = result.deletedCount
-        try sweepUnreachablePart(kinds, &result, at: now, manners)
-        try sweepUnreferencedParts(kinds, &result, manners)
+        try sweepParts()
+        let before = sweepRun.result.deletedCount
+        try sweepUnreachablePart()
+        try sweepUnreferencedParts()
         // A node that is gone now may have denied something that the earlier parts found.
-        isOver = try result.deletedCount == before || !db.hasDenialsOfThisSweep
+        isOver = try sweepRun.result.deletedCount == before || !db.hasDenialsOfThisSweep
       }
     } catch let error where error.isPermanentFailure {
       // It is not known when the sweep can go on. The batch is closed, so that it can be undone.
@@ -104,7 +97,7 @@ extension Writer {
     }
     // A sweep that was killed after its last step is finished if it finds nothing more. A held
     // sweep is closed because its approval may never come.
-    if sweepRun.hasEndedPart || [.done, .nothing, .held].contains(result.outcome) {
+    if sweepRun.hasEndedPart || [.done, .nothing, .held].contains(sweepRun.result.outcome) {
       try closeAtEnd()
     }
   }
@@ -127,37 +120,35 @@ extension Writer {
     try closeAtEnd()
   }
 
-  private func sweepParts(
-    _ kinds: [SweepKind], _ result: inout SweepResult, at now: Int64, _ manners: StepPolicy
-  ) throws {
-    try sweepReleasedValues(kinds, &result, at: now, manners)
-    if result.isCutShort { return }
+  private func sweepParts() throws {
+    let kinds = sweepRun.requestedKinds
+    try sweepReleasedValues()
+    if sweepRun.result.isCutShort { return }
     let hasLaterParts = kinds.sweepsUnreachable(from: model) || kinds.sweepsUnreferenced(of: model)
-    var parts = try parts(of: addingIdleCounting(kinds), manners)[...]
+    var parts = try parts(of: addingIdleCounting(kinds))[...]
     while let part = parts.popFirst() {
-      sweepRun.hasMoreParts = hasLaterParts || !parts.isEmpty
-      try sweepEdges(part, &result, at: now, manners)
-      sweepRun.deletedByEarlierParts = current.hold.wasApproved ? [:] : result.byCollection
-      sweepRun.openSweepBatch = result.batch ?? sweepRun.openSweepBatch
-      if result.isCutShort { break }
+      try sweepEdges(part, hasMoreParts: hasLaterParts || !parts.isEmpty)
+      sweepRun.deletedByEarlierParts =
+        current.hold.wasApproved ? [:] : sweepRun.result.byCollection
+      if sweepRun.result.isCutShort { break }
     }
-    sweepRun.hasMoreParts = false
-    if try !result.isCutShort && needsBothKinds(kinds) {
-      try sweepBothKinds(&result, at: now, manners)
-    }
+    if try !sweepRun.result.isCutShort && needsBothKinds(kinds) { try sweepBothKinds() }
   }
 
   /// A node that stays denied was reported when it was first denied.
-  private func sweepBothKinds(
-    _ result: inout SweepResult, at now: Int64, _ manners: StepPolicy
-  ) throws {
-    var both = result
-    try both.dropDenialsOfGoneNodes { try isThere($0) }
-    try sweepEdges([.cascade, .refcount], &both, at: now, manners)
-    if both.deletedCount > result.deletedCount || both.isCutShort || both.outcome == .held {
-      result = both
-    }
-    sweepRun.openSweepBatch = result.batch ?? sweepRun.openSweepBatch
+  private func sweepBothKinds() throws {
+    let before = sweepRun.result
+    var isNews = false
+    defer { if !isNews { sweepRun.result = before } }
+    try dropDenialsOfGoneNodes()
+    try sweepEdges([.cascade, .refcount])
+    let both = sweepRun.result
+    isNews = both.deletedCount > before.deletedCount || both.isCutShort || both.outcome == .held
+  }
+
+  /// Another part may have released what one part denied.
+  private func dropDenialsOfGoneNodes() throws {
+    try sweepRun.result.dropDenialsOfGoneNodes { try isThere($0) }
   }
 
   /// Each kind left something to the other that it would have to delete first. Neither kind can go
@@ -176,24 +167,25 @@ extension Writer {
         """) != nil
   }
 
-  private func sweepUnreachablePart(
-    _ kinds: [SweepKind], _ result: inout SweepResult, at now: Int64, _ manners: StepPolicy
-  ) throws {
-    if !kinds.sweepsUnreachable(from: model) || result.isCutShort { return }
-    try result.dropDenialsOfGoneNodes { try isThere($0) }
-    sweepRun.hasMoreParts = kinds.sweepsUnreferenced(of: model)
-    defer { sweepRun.hasMoreParts = false }
-    try sweepUnreachable(&result, at: now, manners)
+  private func sweepUnreachablePart() throws {
+    let kinds = sweepRun.requestedKinds
+    if !kinds.sweepsUnreachable(from: model) || sweepRun.result.isCutShort { return }
+    try dropDenialsOfGoneNodes()
+    if attachment.isDetached { throw StoreError.detached }
+    try adaptToSchema()
+    try sweepEdges([.unreachable], hasMoreParts: kinds.sweepsUnreferenced(of: model))
+    try recordReachingLeases(at: clock.now)
   }
 
   /// If other writers cut the sweep short, the rest is not done now: the whole sweep runs again.
-  private func sweepFilesAndTrash(
-    _ kinds: [SweepKind], _ result: inout SweepResult, at now: Int64, _ manners: StepPolicy
-  ) throws {
-    try remember(kinds, areCutShort: result.isCutShort)
-    if result.isCutShort { return }
-    if kinds.sweepsFiles { try sweepFiles(&result, manners) }
-    if kinds.deletesTrash { result.trashedBatchesDeleted = try deleteAllExpired(at: now, manners) }
+  private func sweepFilesAndTrash() throws {
+    let kinds = sweepRun.requestedKinds
+    try rememberWhetherCutShort()
+    if sweepRun.result.isCutShort { return }
+    if kinds.sweepsFiles { try sweepFiles() }
+    if kinds.deletesTrash {
+      sweepRun.result.trashedBatchesDeleted = try deleteAllExpired(at: clock.now)
+    }
   }
 
   /// If no rule counts, a sweep that cascades has done everything.
@@ -205,14 +197,14 @@ extension Writer {
   /// What dangled before the store was watched waits for approval by itself, without what can go
   /// now. One kind leaves to the other what a scan of whole tables would not leave. A scan that
   /// finds nothing needs no lock.
-  private func parts(of kinds: [SweepKind], _ manners: StepPolicy) throws -> [[SweepKind]] {
+  private func parts(of kinds: [SweepKind]) throws -> [[SweepKind]] {
     let edges = kinds.filter(\.sweepsEdges)
     if edges.isEmpty { return [] }
     if attachment.isDetached || !facts.hasTables { return [edges] }
     try adaptToSchema()
     let journal = try sweepPartsOfJournal(of: edges)
     if !edges.scansTables { return journal }
-    let found = try findDangling(manners)
+    let found = try findDangling()
     // What cannot be seen is not settled.
     if !isPartlyBound { sweepRun.heldValues = found.held }
     let dangles = isPartlyBound || found.isAny
@@ -225,38 +217,28 @@ extension Writer {
     return journal
   }
 
-  private func sweepUnreachable(
-    _ result: inout SweepResult, at now: Int64, _ manners: StepPolicy
-  ) throws {
-    if attachment.isDetached { throw StoreError.detached }
-    try adaptToSchema()
-    try sweepEdges([.unreachable], &result, at: now, manners)
-    sweepRun.openSweepBatch = result.batch ?? sweepRun.openSweepBatch
-    try recordReachingLeases(at: now)
-  }
-
-  func sweepEdges(
-    _ kinds: [SweepKind], _ result: inout SweepResult, at now: Int64, _ manners: StepPolicy
-  ) throws {
+  /// Sweeps a part.
+  func sweepEdges(_ kinds: [SweepKind], hasMoreParts: Bool = false) throws {
+    (sweepRun.part, sweepRun.hasMoreParts) = (kinds, hasMoreParts)
     // What nothing that can be read refers to may be referred to by what cannot be read.
     let needsAll = kinds == [.unreachable] || kinds == [.unreferenced]
     let problems = needsAll ? binding.problems : binding.stoppingProblems
     if !problems.isEmpty {
-      result.blocked = problems.map { Reason(.invalid, "\($0)") }
-      return result.outcome = .blocked
+      sweepRun.result.blocked = problems.map { Reason(.invalid, "\($0)") }
+      return sweepRun.result.outcome = .blocked
     }
     do {
       if model.limits.lock == nil || !binding.canDeleteInSteps {
-        try sweepAtOnce(kinds, &result)
+        try sweepAtOnce()
       } else {
-        try sweepInSteps(kinds, &result, manners)
+        try sweepInSteps()
       }
-      if kinds.scansTables && !result.isCutShort { try deleteUnusedIdentities(manners) }
+      if kinds.scansTables && !sweepRun.result.isCutShort { try deleteUnusedIdentities() }
     } catch let held as HeldPlan {
       try group {
-        let plan = try persistPlan(held, file: planFile(kinds))
-        try deletePlans(ofSweep: planFile(kinds), but: plan)
-        result.hold(held, kinds, plan: plan)
+        let plan = try persistPlan(held, file: planFile)
+        try deletePlans(ofSweep: planFile, but: plan)
+        sweepRun.result.hold(held, kinds, plan: plan)
       }
     }
   }
@@ -265,58 +247,58 @@ extension Writer {
   /// made without the guard, and repeated with it if something was refused. `check` may refuse what
   /// would be deleted, and `confirm` the commit.
   func sweepAtOnce(
-    _ kinds: [SweepKind], _ result: inout SweepResult,
     checking check: ([Closure.Level]) throws -> Void = { _ in },
     beforeCommit confirm: () throws -> Void = {}
   ) throws {
     do {
-      try sweepAtOnce(kinds, &result, isGuarded: false, check, confirm)
+      try sweepAtOnce(isGuarded: false, check, confirm)
     } catch let error where error is ApplicationRefusal || error is ForeignKeyRefusal {
-      try sweepAtOnce(kinds, &result, isGuarded: true, check, confirm)
+      try sweepAtOnce(isGuarded: true, check, confirm)
     }
   }
 
   private func sweepAtOnce(
-    _ kinds: [SweepKind], _ result: inout SweepResult, isGuarded: Bool,
-    _ check: ([Closure.Level]) throws -> Void, _ confirm: () throws -> Void
+    isGuarded: Bool, _ check: ([Closure.Level]) throws -> Void, _ confirm: () throws -> Void
   ) throws {
     try group {
-      let receipt = try sweep(checking: check) {
+      try sweep(checking: check) {
         current.sweep.hasDeletionSavepoint = isGuarded
-        try prepare(kinds)
-        try findDead(kinds)
+        try prepare()
+        try findDead()
         // The journal rows that were read are deleted in the transaction that carries out their
         // consequences.
-        try deleteReadJournal(kinds, upTo: current.step.journalEnd)
-        if kinds.readsJournal { try deleteDueCandidates() }
+        try deleteReadJournal(upTo: current.step.journalEnd)
+        if sweepRun.part.readsJournal { try deleteDueCandidates() }
       }
       try recordNotifiedRange(behind: current.step.journalEnd, upTo: db.lastInJournal)
-      try finishSweep(kinds)
+      try finishSweep()
       try confirm()
-      result.add(receipt, current)
+      sweepRun.result.add(current)
     }
   }
 
   /// Called in the last transaction of a sweep.
-  func finishSweep(_ kinds: [SweepKind]) throws {
+  func finishSweep() throws {
+    let kinds = sweepRun.part
     if try sweepRun.hasMoreParts || leavesCandidates(kinds) {
       try keepBatchOpen()
     } else if current.sweep.isResumed || current.sweep.isStepped {
       try closeBatch()
     }
     sweepRun.hasEndedPart = true
-    if !current.step.hasSkippedNodes { try advanceJournalPosition(kinds) }
+    if !current.step.hasSkippedNodes { try advanceJournalPosition() }
     try recordOwnEnd()
-    try requeueDenied(kinds)
+    try requeueDenied()
     // Approved values are only a part of what a scan finds.
     if !sweepRun.releasedNodes.isEmpty { return }
     if kinds.scansTables { try clearRescanReason() }
-    if kinds == [.unreferenced] { return try deletePlans(ofSweep: planFile(kinds), but: nil) }
+    if kinds == [.unreferenced] { return try deletePlans(ofSweep: planFile, but: nil) }
     try deletePlans(coveredBy: kinds)
   }
 
-  /// Sets what a sweep of these kinds may do, and what it looks at.
-  func prepare(_ kinds: [SweepKind]) throws {
+  /// Sets what the part may do, and what it looks at.
+  func prepare() throws {
+    let kinds = sweepRun.part
     current.sweep.isSweep = true
     current.hold.id = HeldPlan.sweep
     current.sweep.followedRules = kinds.followedRules
@@ -332,9 +314,10 @@ extension Writer {
 
   /// Finds nodes that are gone, and edges that were lost, although no transaction of the daemon
   /// removed them.
-  func findDead(_ kinds: [SweepKind]) throws {
+  func findDead() throws {
+    let kinds = sweepRun.part
     if kinds.readsJournal {
-      try readJournal(kinds)
+      try readJournal()
       try db.examineCandidates(binding, following: current.sweep.followedRules, at: clock.now)
     }
     if kinds.scansTables {

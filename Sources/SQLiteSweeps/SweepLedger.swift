@@ -1,4 +1,3 @@
-internal import CascadeModel
 internal import CascadeSQLite
 package import CascadeStore
 package import SQLiteTables
@@ -13,9 +12,8 @@ extension Writer {
   /// Each sweep has an id of its own. An approval is for any sweep that comes to the same plan.
   func sweep(
     checking check: ([Closure.Level]) throws -> Void, finding find: () throws -> Void
-  ) throws -> Receipt {
-    let submission = nextSweep
-    return try transactionWithoutSavepoint {
+  ) throws {
+    try transactionWithoutSavepoint {
       try takeBatch()
       try find()
       try flush(checking: check)
@@ -23,9 +21,8 @@ extension Writer {
       if current.sweep.isResumed {
         try addToDeletedCount(current.counts.deletedCount)
       } else if try current.done > 0 || hasTrashedNames {
-        try record(submission)
+        try record(sweepSubmission)
       }
-      return receipt(submission)
     }
   }
 
@@ -39,11 +36,10 @@ extension Writer {
     }
   }
 
-  /// The next sweep. Its id contains the number of its batch.
-  var nextSweep: Submission {
+  /// The sweep at hand. Its id contains the number of its batch.
+  var sweepSubmission: Submission {
     var sweep = Submission(
-      id: "sweep-\(sweepRun.openSweepBatch ?? identities.counters.serial)", author: "sweep",
-      fingerprint: 0, at: clock.now)
+      id: "sweep-\(current.batch)", author: "sweep", fingerprint: 0, at: clock.now)
     sweep.part = Submission.partOfSweep
     return sweep
   }
@@ -51,8 +47,8 @@ extension Writer {
   // MARK: - A sweep in steps
 
   /// Inserts the ledger's row of a sweep at its first step. Each step adds what it deleted.
-  func recordStepped(_ submission: Submission) throws {
-    var submission = submission
+  func recordStepped() throws {
+    var submission = sweepSubmission
     submission.isLast = false
     let known = try db.integer(
       "SELECT 1 FROM cascade_ledger WHERE seq = ?", .integer(current.batch))
@@ -71,8 +67,6 @@ extension Writer {
       "UPDATE cascade_ledger SET outcome = 'applied', at = max(at, ?) WHERE seq = ?",
       .integer(clock.now + clock.elapsed), .integer(current.batch))
   }
-
-  func stepReceipt(_ submission: Submission) -> Receipt { receipt(submission) }
 
   package func record(_ submission: Submission) throws {
     try db.run(
@@ -102,5 +96,22 @@ extension Writer {
     receipt.skippedChanges = current.counts.passedOver
     receipt.reasons = current.blocked
     return receipt
+  }
+}
+
+extension SweepResult {
+  mutating func add(_ state: TransactionState) {
+    let counts = state.counts
+    deleted += counts.deleted.prefix(Receipt.mostListed - deleted.count)
+    deletedCount += counts.deletedCount
+    edgesRemoved += counts.edgesRemoved
+    notices += counts.notices
+    files += counts.filesReleased
+    if state.done > 0 { batch = state.batch }
+    let known = Set(blocked.map(\.message))
+    blocked += state.blocked.filter { !known.contains($0.message) }
+    if !state.blocked.isEmpty { outcome = .blocked }
+    byCollection.merge(counts.deletedByCollection, uniquingKeysWith: +)
+    byRule.merge(counts.deletedByRule, uniquingKeysWith: +)
   }
 }

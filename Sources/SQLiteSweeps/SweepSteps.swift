@@ -12,15 +12,13 @@ internal import SQLiteDeletion
 /// The steps of a large sweep. Each step is a transaction that removes what comes next in the plan,
 /// a few rows at a time as long as there is time.
 extension Writer {
-  func remove(
-    _ plan: SweepPlan, _ submission: Submission, _ result: inout SweepResult, _ manners: StepPolicy
-  ) throws {
+  func remove(_ plan: SweepPlan) throws {
     // What was removed before the tables were altered counts too.
-    defer { result.add(stepReceipt(submission), current) }
+    defer { sweepRun.result.add(current) }
     try withStepSettings {
-      try step { try begin(plan, submission) }
-      try carryOutAdditionalWork(manners)
-      if plan.size > 0 { try withoutTriggers { try removeAll(plan, manners) } }
+      try step { try begin(plan) }
+      try carryOutAdditionalWork()
+      if plan.size > 0 { try withoutTriggers { try removeAll(plan) } }
     }
     // The next plan must find what is left. It is among the journal rows of this sweep and what the
     // application's triggers wrote because of them.
@@ -47,10 +45,7 @@ extension Writer {
   /// Plans and removes while no other connection can write. This is for nodes that each stay as
   /// long as another one exists that goes too, while others commit between the attempts. What is
   /// refused even so is left to the next plan.
-  func planAndRemoveUnderLock(
-    _ kinds: [SweepKind], _ submission: Submission, _ result: inout SweepResult,
-    _ start: inout Int64
-  ) throws {
+  func planAndRemoveUnderLock(_ start: inout Int64) throws {
     let blocked = current.blocked
     clearPlan()
     do {
@@ -60,9 +55,9 @@ extension Writer {
           // are covered.
           start = try db.lastInJournal
           // The plan needs the trigger that rejects leased nodes.
-          let plan = try makePlan(kinds, blocked)
+          let plan = try makePlan(blocked)
           try withoutTriggers {
-            try begin(plan, submission)
+            try begin(plan)
             try persistCandidates(.all)
             try rememberLostFiles()
             try recheckAndRemove(plan.all, plan)
@@ -70,12 +65,12 @@ extension Writer {
           }
         }
       }
-      result.add(stepReceipt(submission), current)
+      sweepRun.result.add(current)
     } catch is ApplicationRefusal {}
   }
 
   /// A plan that finds nothing leaves no trace.
-  private func begin(_ plan: SweepPlan, _ submission: Submission) throws {
+  private func begin(_ plan: SweepPlan) throws {
     current.hold.approved = plan.approval?.checksum
     try spendApproval(current.hold.absentChecksum)
     if plan.size == 0 { return }
@@ -83,18 +78,18 @@ extension Writer {
     try persistApprovedLosses(isApproved: plan.approval != nil)
     try openBatch()
     if current.sweep.isResumed { return }
-    try recordStepped(submission)
+    try recordStepped()
     identities.counters.serial += 1
   }
 
-  private func removeAll(_ plan: SweepPlan, _ manners: StepPolicy) throws {
+  private func removeAll(_ plan: SweepPlan) throws {
     var progress = WorkProgress(phase: .deleting, total: Int(plan.all.high))
     var low = plan.all.low
     repeat {
       low = try removeUnlessRefused(plan, above: low)
       progress.done = Int(low)
-      manners.reportProgress(progress)
-      try yieldLock(manners)
+      lock.policy.reportProgress(progress)
+      try yieldLock()
     } while low < plan.all.high
   }
 
@@ -209,5 +204,23 @@ extension Writer.SweepPlan {
     if slice.isEmpty { return [slice] }
     return levels.filter { $0.low < slice.high && $0.high > slice.low && !$0.isEmpty }
       .map { Slice(low: max($0.low, slice.low), high: min($0.high, slice.high)) }
+  }
+}
+
+extension Writer {
+  /// Calls the body with slices of the rows, in steps of a sweep.
+  func forEachSliceInSteps(_ ids: String, _ body: (Slice) throws -> Void) throws {
+    var rest = try slices(of: ids)
+    while !rest.isEmpty {
+      try step { _ = try repeatWithinBudget { try rest.takeFirst(body) } }
+      if !rest.isEmpty { try yieldLock() }
+    }
+  }
+
+  func carryOutAdditionalWork() throws {
+    try forEachSliceInSteps("SELECT rowid AS id FROM temp.pending_notices", writeCollectedNotices)
+    try forEachSliceInSteps("SELECT rowid AS id FROM temp.new_candidates", persistCandidates)
+    if model.files.isEmpty || current.lostCount == 0 { return }
+    try forEachSliceInSteps(Writer.lostFiles, rememberLostFiles)
   }
 }

@@ -1,5 +1,4 @@
 package import CascadeModel
-internal import CascadeSQLite
 package import CascadeStore
 package import SQLiteTables
 internal import SQLiteJournal
@@ -61,16 +60,10 @@ extension Writer {
   private func storedSweepTimes() throws -> [SweepKind: SweepTimes] {
     var times: [SweepKind: SweepTimes] = [:]
     for kind in SweepKind.allCases {
-      times[kind] = SweepTimes(
-        since: try db.meta(.sweepScheduledSince(kind)), last: try lastRun(of: kind))
+      let (at, code) = (try db.meta(.lastSweep(kind)), try db.meta(.sweepOutcome(kind)))
+      let last = at.flatMap { at in code.flatMap { SweepRun(at: at, code: $0) } }
+      times[kind] = SweepTimes(since: try db.meta(.sweepScheduledSince(kind)), last: last)
     }
     return times
-  }
-
-  private func lastRun(of kind: SweepKind) throws -> SweepRun? {
-    guard let at = try db.meta(.lastSweep(kind)), let code = try db.meta(.sweepOutcome(kind)) else {
-      return nil
-    }
-    return SweepRun(at: at, code: code)
   }
 }

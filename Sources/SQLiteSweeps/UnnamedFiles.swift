@@ -1,35 +1,34 @@
 internal import CascadeModel
-internal import CascadeSQLite
+package import CascadeSQLite
 internal import CascadeSystem
 internal import CascadeStore
-internal import SQLiteBinding
-internal import SQLiteTables
+package import SQLiteBinding
+package import SQLiteTables
 internal import SQLiteJournal
 internal import SQLiteEdges
 
 /// Files that an edge once named, that none names now, and that no rule released. `sweep files`
 /// releases them too.
 extension Writer {
-  func sweepFiles(_ result: inout SweepResult, _ manners: StepPolicy) throws {
+  func sweepFiles() throws {
     if model.files.isEmpty || isPartlyBound { return }
-    let submission = nextSweep
     current = TransactionState()
-    try rememberFilesInJournal(manners)
+    try rememberFilesInJournal()
     try findUnusedIdentities(Writer.fileCollections)
-    try forEachSlice(of: "SELECT id FROM temp.unused_identities", manners) { few in
-      try beginFiles(submission)
+    try forEachSlice(of: "SELECT id FROM temp.unused_identities") { few in
+      try beginFiles()
       try releaseUnnamed(few)
     }
-    result.add(stepReceipt(submission), current)
+    sweepRun.result.add(current)
   }
 
   /// Begins the batch that all of the files belong to.
-  private func beginFiles(_ submission: Submission) throws {
+  private func beginFiles() throws {
     if current.batch > 0 { return }
-    current.batch = sweepRun.openSweepBatch ?? identities.counters.serial
-    if sweepRun.openSweepBatch != nil { return }
+    current.batch = sweepRun.openBatch ?? identities.counters.serial
+    if sweepRun.openBatch != nil { return }
     identities.counters.serial += 1
-    try record(submission)
+    try record(sweepSubmission)
   }
 
   private func releaseUnnamed(_ few: Slice) throws {
@@ -47,9 +46,9 @@ extension Writer {
     try deleteFoundUnusedIdentities(few)
   }
 
-  private func rememberFilesInJournal(_ manners: StepPolicy) throws {
+  private func rememberFilesInJournal() throws {
     for lost in try binding.filesInJournal(attachment.watches, db) {
-      try forEachSlice(of: "SELECT DISTINCT o.seq AS id \(lost.rows)", manners) { few in
+      try forEachSlice(of: "SELECT DISTINCT o.seq AS id \(lost.rows)") { few in
         try addFileIdentities(
           """
           SELECT DISTINCT \(lost.root.id) AS collection, \(lost.path) AS key
@@ -57,5 +56,40 @@ extension Writer {
           """, few.bound, unlessNamed: true)
       }
     }
+  }
+}
+
+/// Files that lost an edge through changes of other connections that a sweep of edges has not read
+/// yet.
+package struct FilesInJournal {
+  package let root: NodeTable
+  /// The paths, to follow SELECT.
+  package let path: String
+  /// The rest of the query, with rows `o` of the journal.
+  package let rows: String
+
+  fileprivate init(_ relation: EdgeRelation, _ watch: Watch, _ old: JournaledEdge) {
+    root = relation.destination
+    path = old.reference
+    rows = """
+      FROM main.cascade_journal AS o \(old.elementsJoin)
+      WHERE o.what = \(watch.number) AND \(old.isEdge)
+      """
+  }
+}
+
+extension Binding {
+  package func filesInJournal(
+    _ watches: [Watch], _ db: borrowing Connection
+  ) throws -> [FilesInJournal] {
+    var found: [FilesInJournal] = []
+    for relation in edgeRelations where relation.leadsToFiles {
+      for watch in watches {
+        found += try journaledEdge(relation, in: watch, db).map {
+          FilesInJournal(relation, watch, $0)
+        }
+      }
+    }
+    return found
   }
 }

@@ -2,9 +2,7 @@ internal import CascadeModel
 internal import CascadePlanning
 internal import CascadeSQLite
 internal import CascadeStore
-internal import SQLiteDeletion
 internal import SQLiteEdges
-internal import SQLiteJournal
 internal import SQLiteRules
 internal import SQLiteBinding
 internal import SQLiteTables
@@ -17,49 +15,39 @@ internal import SQLiteTables
 /// 2. What a part deletes may have been the last to refer to something. So the parts are repeated
 ///    until they delete nothing more.
 extension Writer {
-  func sweepUnreferencedParts(
-    _ kinds: [SweepKind], _ result: inout SweepResult, _ manners: StepPolicy
-  ) throws {
-    if !kinds.sweepsUnreferenced(of: model) || result.isCutShort { return }
+  func sweepUnreferencedParts() throws {
+    let isAsked = sweepRun.requestedKinds.sweepsUnreferenced(of: model)
+    if !isAsked || sweepRun.result.isCutShort { return }
     if attachment.isDetached { throw StoreError.detached }
     try adaptToSchema()
-    sweepRun.hasMoreParts = true
-    defer {
-      sweepRun.hasMoreParts = false
-      sweepRun.unreferenced = nil
-    }
+    defer { sweepRun.unreferenced = nil }
     let free = model.countedEnds.filter { model.freelyUnreferenced.contains($0.collection) }
     let others = model.countedEnds.filter { !free.contains($0) }
     var parts = [(ends: free, needApproval: false), (ends: others, needApproval: true)]
     var before: Int
     repeat {
-      before = deletedCount(of: result)
-      parts = try parts.filter { try !isHeld($0, &result, manners) }
-    } while deletedCount(of: result) > before && !result.isCutShort
+      before = deletedCount
+      parts = try parts.filter { try !isHeld($0) }
+    } while deletedCount > before && !sweepRun.result.isCutShort
   }
 
   /// Without a batch, the count is that of what is held.
-  private func deletedCount(of result: SweepResult) -> Int {
-    result.batch == nil ? 0 : result.deletedCount
-  }
+  private var deletedCount: Int { sweepRun.result.batch == nil ? 0 : sweepRun.result.deletedCount }
 
   /// Sweeps a part. Returns whether it waits now.
-  private func isHeld(
-    _ part: (ends: [CountedEnd], needApproval: Bool), _ result: inout SweepResult,
-    _ manners: StepPolicy
-  ) throws -> Bool {
-    if result.isCutShort { return true }
+  private func isHeld(_ part: (ends: [CountedEnd], needApproval: Bool)) throws -> Bool {
+    if sweepRun.result.isCutShort { return true }
     sweepRun.unreferenced = part
-    let held = heldCount(of: result)
-    try sweepEdges([.unreferenced], &result, at: clock.now, manners)
-    sweepRun.openSweepBatch = result.batch ?? sweepRun.openSweepBatch
+    let held = heldCount
+    try sweepEdges([.unreferenced], hasMoreParts: true)
+    let result = sweepRun.result
     sweepRun.deletedByEarlierParts =
       current.hold.wasApproved || result.batch == nil ? [:] : result.byCollection
-    return heldCount(of: result) > held
+    return heldCount > held
   }
 
-  private func heldCount(of result: SweepResult) -> Int {
-    result.otherHeldParts.count + (result.outcome == .held ? 1 : 0)
+  private var heldCount: Int {
+    sweepRun.result.otherHeldParts.count + (sweepRun.result.outcome == .held ? 1 : 0)
   }
 
   /// Keeps planned nodes that have an edge meanwhile.
@@ -75,7 +63,8 @@ extension Writer {
   }
 
   /// The file of a held plan of this part. The kinds in it are the same for both parts.
-  func planFile(_ kinds: [SweepKind]) -> String {
-    sweepRun.unreferenced?.needApproval == false ? "\(kinds.planFile) free" : kinds.planFile
+  var planFile: String {
+    let file = sweepRun.part.planFile
+    return sweepRun.unreferenced?.needApproval == false ? "\(file) free" : file
   }
 }

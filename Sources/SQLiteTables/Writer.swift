@@ -126,6 +126,8 @@ package struct LockUse {
   /// Since when a transaction has held it.
   package var heldSince: ContinuousClock.Instant?
   package let patience: Patience
+  /// What the sweep or undo at hand does between its steps.
+  package var policy = StepPolicy.none
 
   init(_ limits: StoreModel.Limits) {
     pace = Pace(limits)
@@ -158,18 +160,20 @@ package struct TransactionClock {
   init() {}
 }
 
-/// What the parts of a sweep have in common.
+/// A sweep and what its parts have in common.
 package struct SweepRunState {
-  /// The kinds of sweep that were asked for, and whether the current part is followed by others.
-  package var requestedKinds: [SweepKind] = []
+  /// What it has done so far.
+  package var result: SweepResult
+  /// The kinds of the current part, and whether others follow it.
+  package var part: [SweepKind] = []
   package var hasMoreParts = false
   /// A part of the sweep has ended, and no other has begun.
   package var hasEndedPart = false
   /// What the earlier parts deleted without approval, by collection. The hold limit applies to all
   /// parts together.
   package var deletedByEarlierParts: [String: Int] = [:]
-  /// The batch of these parts.
-  package var openSweepBatch: Int64?
+  /// The batch that an earlier run left open. The parts of this one continue it.
+  package var earlierBatch: Int64?
   /// Missing nodes whose plans are approved: the current part sweeps the references to them.
   package var releasedNodes: Set<Node> = []
   /// What a scan of whole tables has held; nil if the sweep has made no scan.
@@ -178,6 +182,13 @@ package struct SweepRunState {
   package var leasesKeepUnreachable = false
   /// Whose unreferenced nodes the current part deletes, and whether that needs an approval.
   package var unreferenced: (ends: [CountedEnd], needApproval: Bool)?
+
+  package init(of kinds: [SweepKind] = []) { result = SweepResult(kinds: kinds, outcome: .nothing) }
+
+  package var requestedKinds: [SweepKind] { result.kinds }
+
+  /// The batch of the parts, as far as there is one.
+  package var openBatch: Int64? { result.batch ?? earlierBatch }
 }
 
 /// The work on files after their rows are gone.

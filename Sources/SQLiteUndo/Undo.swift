@@ -21,7 +21,9 @@ extension Writer {
     _ batch: Int64, by author: String, at now: Int64, manners: StepPolicy = .none
   ) throws -> UndoResult {
     if attachment.isDetached { throw StoreError.detached }
-    var undo = Undo(self, batch, by: author, at: now, manners)
+    lock.policy = manners
+    defer { lock.policy = .none }
+    var undo = Undo(self, batch, by: author, at: now)
     try undo.run()
     return undo.result
   }
@@ -40,7 +42,6 @@ struct Undo {
   let batch: Int64
   let author: String
   let now: Int64
-  let manners: StepPolicy
   private(set) var layouts: [NumberedLayout] = []
   var isStepped = false
   /// Whether an earlier daemon began it. What that one brought back is not in `temp.restored`.
@@ -56,12 +57,8 @@ struct Undo {
     var bound: (Value, Value)
   }
 
-  init(_ writer: Writer, _ batch: Int64, by author: String, at now: Int64, _ manners: StepPolicy) {
-    self.writer = writer
-    self.batch = batch
-    self.author = author
-    self.now = now
-    self.manners = manners
+  init(_ writer: Writer, _ batch: Int64, by author: String, at now: Int64) {
+    (self.writer, self.batch, self.author, self.now) = (writer, batch, author, now)
     result = UndoResult(batch: batch, author: author)
   }
 

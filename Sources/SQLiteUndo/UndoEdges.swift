@@ -164,53 +164,41 @@ extension Undo {
       """, .integer(batch), .integer(Origin.firstOfValues.rawValue), .integer(slice.low),
       .integer(slice.high)
     ) { row in
-      Survivor(
+      (
         id: row.integer(0), collection: row.text(1), type: row.optionalText(2),
-        value: row.optionalText(3), oldId: row.integer(4))
+        value: row.optionalText(3), oldId: row.integer(4)
+      )
     }
   }
 
-  private struct Survivor {
-    let id: Int64
-    let collection: String
-    let type: String?
-    let value: String?
-    let oldId: Int64
-  }
+  private typealias Survivor = (
+    id: Int64, collection: String, type: String?, value: String?, oldId: Int64
+  )
 
   /// Restores edges that the value still has. An edge that it no longer has is not missing, and is
   /// dropped from the trash.
   private mutating func restoreEdges(of survivor: Survivor) throws {
     let said = try currentReferences(by: survivor)
-    for edge in try edgesOfValue(of: survivor.oldId) {
-      let key = EdgeKey(
-        source: survivor.id, name: edge.name, destination: edge.now, origin: edge.origin)
-      if said.contains(key) {
+    for (edge, oldId, rules, born) in try edgesOfValue(of: survivor) {
+      if said.contains(edge) {
         try writer.db.run(
           "INSERT OR IGNORE INTO cascade_edge VALUES(?, ?, ?, ?, ?, ?)",
-          row: (key.source, key.name, key.destination, key.origin.rawValue, edge.rules, edge.born))
+          row: (edge.source, edge.name, edge.destination, edge.origin.rawValue, rules, born))
         result.edges += writer.db.changes
       }
       try writer.db.run(
         """
         DELETE FROM cascade_trash_edge
         WHERE batch = ? AND source = ? AND name = ? AND destination = ? AND origin = ?
-        """, .integer(batch), .integer(survivor.oldId), .integer(edge.name), .integer(edge.oldId),
+        """, .integer(batch), .integer(survivor.oldId), .integer(edge.name), .integer(oldId),
         .integer(edge.origin.rawValue))
     }
   }
 
-  private struct ValueEdge {
-    let name: Int64
-    let oldId: Int64
-    let now: Int64
-    let origin: Origin
-    let rules: Int64
-    let born: Int64
-  }
-
   /// The edges whose destination exists.
-  private func edgesOfValue(of source: Int64) throws -> [ValueEdge] {
+  private func edgesOfValue(
+    of source: Survivor
+  ) throws -> [(edge: EdgeKey, oldId: Int64, rules: Int64, born: Int64)] {
     try writer.db.all(
       """
       SELECT e.name, e.destination, n.id, e.origin, e.rules, e.born
@@ -218,12 +206,12 @@ extension Undo {
         ON n.id = coalesce((SELECT now FROM temp.renumbered WHERE id = e.destination), e.destination)
       WHERE e.batch = ? AND e.source = ? AND e.origin >= ?
       AND e.destination NOT IN (SELECT id FROM temp.left_alone)
-      """, .integer(batch), .integer(source), .integer(Origin.firstOfValues.rawValue)
+      """, .integer(batch), .integer(source.oldId), .integer(Origin.firstOfValues.rawValue)
     ) { row in
-      ValueEdge(
-        name: row.integer(0), oldId: row.integer(1), now: row.integer(2),
-        origin: Origin(rawValue: row.integer(3)) ?? .property, rules: row.integer(4),
-        born: row.integer(5))
+      let edge = EdgeKey(
+        source: source.id, name: row.integer(0), destination: row.integer(2),
+        origin: Origin(rawValue: row.integer(3)) ?? .property)
+      return (edge, row.integer(1), row.integer(4), row.integer(5))
     }
   }
 

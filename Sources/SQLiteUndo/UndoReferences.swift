@@ -4,6 +4,7 @@ internal import CascadeStore
 internal import CascadePlanning
 internal import SQLiteBinding
 internal import SQLiteTables
+internal import SQLiteRules
 internal import SQLiteDeletion
 
 /// References of rows and objects that were not deleted come back if they are still as nulling left
@@ -38,15 +39,13 @@ extension Undo {
     var again: [Int64] = []
     var refused: [(id: Int64, reason: String)] = []
     for id in try ids(of: kept, in: slice) {
-      do {
+      let reason = try writer.refusal {
         try run(sql, id, kept)
-        if try writer.db.changes == 0 && restorePart(of: id, kept, table) { continue }
+        if try writer.db.changes == 0 && restorePart(of: id, kept, table) { return }
         if mayBeWritten && writer.db.changes == 1 { again.append(id) }
         try countOrLeave(id, kept)
-      } catch let error as SQLiteError where error.isAboutTheValue || error.isAboutTheStatement {
-        try writer.requireTransaction(error)
-        refused.append((id, error.message))
       }
+      if let reason { refused.append((id, reason)) }
     }
     if again.isEmpty && (refused.isEmpty || !mayBeWritten) {
       for (id, reason) in refused { try leaveInTrash(id, kept, because: reason) }
@@ -65,17 +64,16 @@ extension Undo {
     _ id: Int64, _ kept: NumberedLayout, _ table: Table, _ sql: String, _ reason: String
   ) throws {
     let isChecked = try target(table).isChecked
-    do {
+    let refusal = try writer.refusal {
       try writer.db.executing(triggers: false, checks: isChecked) { try run(sql, id, kept) }
-      if writer.db.changes == 1 {
-        result.remark(
-          "references of \"\(table.name)\" came back without the triggers of the application: \(reason)"
-        )
-      }
-      try countOrLeave(id, kept)
-    } catch let error as SQLiteError where error.isAboutTheValue || error.isAboutTheStatement {
-      try leaveInTrash(id, kept, because: error.message)
     }
+    if let refusal { return try leaveInTrash(id, kept, because: refusal) }
+    if writer.db.changes == 1 {
+      result.remark(
+        "references of \"\(table.name)\" came back without the triggers of the application: \(reason)"
+      )
+    }
+    try countOrLeave(id, kept)
   }
 
   private mutating func leaveChanges(_ kept: NumberedLayout) throws {
@@ -224,5 +222,55 @@ extension JSONText {
     }
     if !old.contains(where: \.isBack) { return nil }
     return JSONText(valid: RestoredList(now: now).inserting(old))
+  }
+}
+
+/// Lists the references of restored rows to what the application deleted itself, which is not ours
+/// to bring back.
+extension Undo {
+  mutating func findDangling() throws {
+    for kept in layouts where kept.layout.kind == .row && kept.remaining > 0 {
+      for relation in writer.binding.examinedRelations where relation.mayDangle(kept) {
+        try findDangling(relation, kept)
+      }
+    }
+  }
+
+  private mutating func findDangling(_ relation: EdgeRelation, _ kept: NumberedLayout) throws {
+    let rows = relation.missing(kept)
+    let room = max(0, UndoResult.mostListed - result.dangling.count)
+    result.dangling += try writer.db.all(
+      generated: "SELECT \(relation.source.key("s")), \(relation.reference.value) \(rows) LIMIT ?2",
+      [.integer(kept.number), .integer(Int64(room))]
+    ) { row in
+      Edge(
+        name: relation.name,
+        source: Node(kept.collection, row.key(0, in: kept.collection, writer.model)),
+        destination: row.destination(1, in: relation.destination.collection, writer.model),
+        rules: relation.rules, origin: .declared, kind: relation.kind)
+    }
+    result.danglingCount += Int(
+      try writer.db.integer(
+        generated: "SELECT count(*) \(rows)", [.integer(kept.number)]) ?? 0)
+  }
+}
+
+extension EdgeRelation {
+  /// Whether rows of this layout hold references in this relation, and a sweep would act on those
+  /// that lead to nothing.
+  fileprivate func mayDangle(_ kept: Undo.NumberedLayout) -> Bool {
+    if case .join = form { return false }
+    return reactsToMissingDestination && mayStandForNothing && source.collection == kept.collection
+      && source.table?.name == kept.layout.subject
+  }
+
+  /// A query: the references of restored rows that lead to nothing.
+  fileprivate func missing(_ kept: Undo.NumberedLayout) -> String {
+    """
+    FROM temp.restored AS r CROSS JOIN \(source.rows) AS s ON \(source.hasKey("s", "r.key"))
+    \(references)
+    WHERE r.layout = ?1 AND \(isEdge) AND NOT \(destination.hasRow(withKey: reference))
+    AND \(leadsNowhereElse) AND \(standsForNothing)
+    """
   }
 }

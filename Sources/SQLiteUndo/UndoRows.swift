@@ -64,13 +64,10 @@ extension Undo {
   ) throws -> Bool {
     if target.isWrittenByTriggers && kept.identity(in: target.table) == nil { return false }
     do {
-      try insert(slice, of: kept, target, count)
+      if try writer.refusal({ try insert(slice, of: kept, target, count) }) != nil { return false }
       remarkMissing(of: target)
       return true
     } catch is IncompleteInsert {
-      return false
-    } catch let error as SQLiteError where error.isAboutTheValue || error.isAboutTheStatement {
-      try writer.requireTransaction(error)
       return false
     }
   }

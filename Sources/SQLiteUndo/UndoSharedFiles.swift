@@ -47,10 +47,6 @@ extension Undo {
 }
 
 extension Writer {
-  /// Marks at most `most` files of a batch to be moved back after the commit. Returns how many
-  /// there are.
-  @discardableResult
-
   /// Whether any files of a batch can still be restored.
   func hasRestorableFiles(of batch: Int64) throws -> Bool {
     try db.integer(
@@ -60,6 +56,8 @@ extension Writer {
       """, .integer(batch), .integer(FileFate.trashed.rawValue)) != nil
   }
 
+  /// Marks at most `most` files of a batch to be moved back after the commit. Returns how many
+  /// there are.
   package func markFilesForRestore(_ batch: Int64, most: Int64) throws -> Int {
     try db.run(
       """

@@ -33,6 +33,11 @@ extension Writer {
     get throws { attachment.isDetached ? nil : try db.meta(.undoBatch) }
   }
 
+  /// Whether a sweep or an undo is unfinished.
+  package var isUnfinished: Bool {
+    get throws { try unfinishedSweep != nil || unfinishedUndo != nil }
+  }
+
   func forgetUnfinishedUndo(of batch: Int64) throws {
     try db.deleteMeta(.undoBatch, ifEqual: batch)
   }
@@ -53,7 +58,7 @@ extension Undo {
       try restore()
       if result.leftCount == 0 { try emptyTrash() }
     }
-    try writer.checkpointAfterSweep(manners)
+    try writer.checkpointAfterSweep()
     try writer.group { try end() }
   }
 
@@ -80,12 +85,12 @@ extension Undo {
     }
     // Some things are handled a second time, for their edges.
     progress.done = min(progress.done + count, progress.total)
-    manners.reportProgress(progress)
+    writer.lock.policy.reportProgress(progress)
     if count > 1 {
       writer.lock.pace.note(
         rows: Int64(count), worked: worked, held: writer.lock.durations.last ?? .zero)
     }
-    try writer.yieldLock(manners)
+    try writer.yieldLock()
   }
 
   // MARK: - What is in the trash, in portions
@@ -156,15 +161,6 @@ extension Undo {
         let bound = [.integer(undo.batch)] + slice.bound
         try undo.writer.db.run(generated: "DELETE \(rows) AND id > ?2 AND id <= ?3", bound)
       }
-    }
-  }
-}
-
-extension Writer {
-  /// Whether a sweep or an undo is unfinished.
-  package var isUnfinished: Bool {
-    get throws {
-      try unfinishedSweep != nil || unfinishedUndo != nil
     }
   }
 }

@@ -79,14 +79,13 @@ extension Undo {
     _ one: Slice, of kept: NumberedLayout, _ target: Target, withTriggers: Bool
   ) throws -> String? {
     do {
-      try insert(one, of: kept, target, 1, withTriggers: withTriggers)
-      remarkMissing(of: target)
-      return nil
+      let reason = try writer.refusal {
+        try insert(one, of: kept, target, 1, withTriggers: withTriggers)
+      }
+      if reason == nil { remarkMissing(of: target) }
+      return reason
     } catch is IncompleteInsert {
       return "a trigger of \"\(target.table.name)\" prevents it"
-    } catch let error as SQLiteError where error.isAboutTheValue || error.isAboutTheStatement {
-      try writer.requireTransaction(error)
-      return error.message
     }
   }
 
@@ -115,6 +114,19 @@ extension Undo {
         }
       }
       try removeRestored(.allNumbers, of: kept)
+    }
+  }
+}
+
+extension Writer {
+  /// Why the application refuses what `body` writes; nil if it does not.
+  func refusal(_ body: () throws -> Void) throws -> String? {
+    do {
+      try body()
+      return nil
+    } catch let error as SQLiteError where error.isAboutTheValue || error.isAboutTheStatement {
+      try requireTransaction(error)
+      return error.message
     }
   }
 }

@@ -40,7 +40,7 @@ struct CommitReviewer {
     try endLeases(of: writer)
     wasNews = try commits != seenCommits || hasNews(of: writer)
     if !wasNews { return [] }
-    try writer.resolveReferencesBeforeSweep(.none)
+    try writer.resolveReferencesBeforeSweep()
     var results: [SweepResult] = []
     if writer.isPartlyBound {
       hasRescanned = false

@@ -1,8 +1,6 @@
 package import CascadeStore
-internal import CascadeModel
 internal import CascadeSQLite
 package import SQLiteTables
-internal import SQLiteJournal
 
 extension Writer {
   package func saveVerdict(_ verdict: FileVerdict) throws {

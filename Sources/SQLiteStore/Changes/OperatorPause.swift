@@ -1,5 +1,4 @@
 package import CascadeStore
-internal import CascadeSQLite
 package import SQLiteTables
 internal import SQLiteJournal
 

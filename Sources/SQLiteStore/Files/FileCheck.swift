@@ -99,14 +99,18 @@ extension Reader {
   /// Leaves out files that are on their way into the trash, or will be with the next `sweep files`.
   private func leaveOutKnown(_ roots: FileRoots) throws {
     try leaveOutJournal(roots)
-    try leaveOutReleased(roots)
+    try leaveOut("path", of: "cascade_released_file", roots)
+    try leaveOut("key", of: "cascade_node", roots)
+  }
+
+  private func leaveOut(_ path: String, of table: String, _ roots: FileRoots) throws {
     for (number, root) in roots.all.enumerated() {
       try db.run(
-        """
-        DELETE FROM temp.files_on_disk WHERE root = ?1 AND path IN (
-          SELECT n.key FROM cascade_collection AS c
-          CROSS JOIN cascade_node AS n ON n.collection = c.id WHERE c.name = ?2)
-        """, .integer(Int64(number)), .text(Destination.fileCollection + root.name))
+        generated: """
+          DELETE FROM temp.files_on_disk WHERE root = ?1 AND path IN (
+            SELECT r.\(path) FROM main.cascade_collection AS c
+            CROSS JOIN main.\(table) AS r ON r.collection = c.id WHERE c.name = ?2)
+          """, [.integer(Int64(number)), .text(Destination.fileCollection + root.name)])
     }
   }
 
@@ -146,24 +150,13 @@ extension Reader {
   private func addFilesWithoutName(
     _ roots: FileRoots, _ findings: inout Findings, _ limit: Int
   ) throws {
-    try leaveOutReleased(roots)
+    try leaveOut("path", of: "cascade_released_file", roots)
     let room = max(limit - findings.list.count, 0)
     findings.list += try unnamed(roots, limit: room).map { file in
       Finding(
         kind: "fileWithoutEdge", message: "no edge references \(file.fileText)", file: file)
     }
     findings.total += try unnamedCount()
-  }
-
-  private func leaveOutReleased(_ roots: FileRoots) throws {
-    for (number, root) in roots.all.enumerated() {
-      try db.run(
-        """
-        DELETE FROM temp.files_on_disk WHERE root = ?1 AND path IN (
-          SELECT r.path FROM cascade_released_file AS r
-          JOIN cascade_collection AS c ON c.id = r.collection WHERE c.name = ?2)
-        """, .integer(Int64(number)), .text(Destination.fileCollection + root.name))
-    }
   }
 
   // MARK: - Edges without a file

@@ -5,7 +5,6 @@ internal import CascadeSystem
 internal import CascadePlanning
 internal import SQLiteBinding
 internal import SQLiteTables
-internal import SQLiteJournal
 internal import SQLiteEdges
 internal import SQLiteDeletion
 
@@ -49,10 +48,8 @@ extension Writer {
       named in
       done = FileWork()
       for (file, sight) in zip(files, sights) {
-        do {
-          try finishMove(file, sight, isNamed: named.contains(file.id), mover, &done)
-        } catch let error as SystemError {
-          done.waiting.insert("\(error)")
+        try done.attempt {
+          try finishMove(file, sight, isNamed: named.contains(file.id), mover, &$0)
         }
       }
     }
@@ -78,12 +75,7 @@ extension Writer {
     case .unmovable(let reason): work.unmovable.append("\(file.root):\(file.path): \(reason)")
     case .missing: work.missing += 1
     case .named, .moved:
-      do {
-        try finishTrashing(file, isNamed: sight == .named || isNamed, mover, &work)
-      } catch let error as UnusableTrash {
-        work.waiting.insert(error.description)
-        return
-      }
+      try finishTrashing(file, isNamed: sight == .named || isNamed, mover, &work)
     }
     try db.deleteReleased(file)
   }

@@ -1,12 +1,9 @@
 internal import CascadeStore
 package import CascadeModel
 internal import CascadeSQLite
-internal import CascadeSystem
 internal import CascadePlanning
 internal import SQLiteBinding
 package import SQLiteTables
-internal import SQLiteJournal
-internal import SQLiteDeletion
 
 /// Files in the trash of their roots. They are deleted or restored with their batch. What is to be
 /// done with a file is committed first, and done afterwards.

@@ -91,63 +91,50 @@ extension Reader {
     _ edges: String, of relation: EdgeRelation, _ findings: inout Findings, _ limit: Int,
     as finding: (Edge) -> Finding
   ) throws {
-    let room = findings.room(limit)
     let (from, to) = (relation.source.collection, relation.destination.collection)
-    let found = try db.all(generated: "\(edges) LIMIT ?", [.integer(Int64(room))]) { row in
+    try add(edges, &findings, limit) { row in
       finding(
         Edge(
           name: relation.name, source: Node(from, row.key(0, in: from, model)),
           destination: .node(Node(to, row.key(1, in: to, model))), rules: relation.rules,
           origin: .declared, kind: relation.kind))
     }
+  }
+
+  private func add(
+    _ query: String, _ findings: inout Findings, _ limit: Int, as finding: (Row) -> Finding
+  ) throws {
+    let room = findings.room(limit)
+    let found = try db.all(
+      generated: "\(query) LIMIT ?", [.integer(Int64(room))], as: finding)
     try findings.add(found, room) {
-      Int(try db.integer(generated: "SELECT count(*) FROM (\(edges))") ?? 0)
+      Int(try db.integer(generated: "SELECT count(*) FROM (\(query))") ?? 0)
     }
   }
 
   private func addDanglingReferences(_ binding: Binding, _ findings: inout Findings, _ limit: Int)
     throws
   {
-    let room = findings.room(limit)
-    let rows = """
+    let references = """
+      SELECT m.name, sc.name, s.key, dc.name, l.key, l.rules, l.origin
       FROM cascade_dangling_reference AS l JOIN cascade_name AS m ON m.id = l.name
       JOIN cascade_node AS s ON s.id = l.source
       JOIN cascade_collection AS sc ON sc.id = s.collection
       JOIN cascade_collection AS dc ON dc.id = l.collection
       WHERE NOT \(binding.danglingTargetExists(loose: "l"))
       """
-    let found = try db.all(
-      generated: """
-        SELECT m.name, sc.name, s.key, dc.name, l.key, l.rules, l.origin \(rows) LIMIT ?
-        """, [.integer(Int64(room))]
-    ) { Finding(dangling: Edge(row: $0, model)) }
-    try findings.add(found, room) {
-      Int(try db.integer(generated: "SELECT count(*) \(rows)") ?? 0)
-    }
+    try add(references, &findings, limit) { Finding(dangling: Edge(row: $0, model)) }
   }
 
   /// An end without a row cannot be named.
   private func addDanglingEdges(
     _ binding: Binding, _ findings: inout Findings, _ limit: Int
   ) throws {
-    let room = findings.room(limit)
-    let rows = """
-      FROM cascade_edge AS e JOIN cascade_name AS m ON m.id = e.name
-      LEFT JOIN cascade_node AS s ON s.id = e.source
-      LEFT JOIN cascade_collection AS sc ON sc.id = s.collection
-      LEFT JOIN cascade_node AS d ON d.id = e.destination
-      LEFT JOIN cascade_collection AS dc ON dc.id = d.collection
+    let edges = """
+      SELECT \(Edge.columns), \(binding.nodeExists("s")) FROM cascade_edge AS e \(Edge.names)
       WHERE NOT (\(binding.nodeExists("s"))) OR NOT (\(binding.nodeExists("d")))
       """
-    let found = try db.all(
-      generated: """
-        SELECT m.name, sc.name, s.key, dc.name, d.key, e.rules, e.origin, \(binding.nodeExists("s"))
-        \(rows) LIMIT ?
-        """, [.integer(Int64(room))]
-    ) { Finding(lostEnd: $0, model) }
-    try findings.add(found, room) {
-      Int(try db.integer(generated: "SELECT count(*) \(rows)") ?? 0)
-    }
+    try add(edges, &findings, limit) { Finding(lostEnd: $0, model) }
   }
 }
 

@@ -1,7 +1,9 @@
-package import CascadeStore
 internal import CascadeModel
 internal import CascadeSQLite
+package import CascadeStore
+internal import CascadePlanning
 internal import SQLiteBinding
+internal import SQLiteRules
 
 /// Edges of one kind that a query selects, in an order of their own.
 protocol EdgeListing {
@@ -62,4 +64,106 @@ extension Reader {
 extension EdgeCursor {
   /// Values in the order of the index that is used; empty at the beginning of the listing.
   fileprivate var values: [Value] { position as? [Value] ?? [] }
+}
+
+extension Edge {
+  /// The columns from which an edge is read, where a query has stored edges `e`.
+  static let columns = "m.name, sc.name, s.key, dc.name, d.key, e.rules, e.origin"
+  /// What gives these edges their names; an end may be missing.
+  static let names = """
+    CROSS JOIN cascade_name AS m ON m.id = e.name
+    LEFT JOIN cascade_node AS s ON s.id = e.source
+    LEFT JOIN cascade_collection AS sc ON sc.id = s.collection
+    LEFT JOIN cascade_node AS d ON d.id = e.destination
+    LEFT JOIN cascade_collection AS dc ON dc.id = d.collection
+    """
+}
+
+/// The edges in Cascade's own table that a query selects, in the order of the index that is used.
+struct StoredEdges: EdgeListing {
+  private let binding: Binding
+  private var values: [Value] = []
+  private var conditions: [String] = []
+  private var columns: Set<String> = []
+
+  init(_ binding: Binding) { self.binding = binding }
+
+  mutating func add(_ column: String, _ value: Int64) {
+    conditions.append("\(column) = ?")
+    values.append(.integer(value))
+    columns.insert(column)
+  }
+
+  private var order: [String] {
+    if columns.contains("e.source") { return ["source", "name", "destination", "origin"] }
+    if columns.contains("e.destination") { return ["destination", "name", "source", "origin"] }
+    if columns.contains("e.name") { return ["name", "source", "destination", "origin"] }
+    return ["source", "name", "destination", "origin"]
+  }
+
+  private var orderColumns: String { order.map { "e.\($0)" }.joined(separator: ", ") }
+
+  private func condition(_ more: [String] = []) -> String {
+    let all = conditions + more
+    return all.isEmpty ? "" : "WHERE \(all.joined(separator: " AND "))"
+  }
+
+  var count: (sql: String, values: [Value]) {
+    if binding.isEmpty { return ("SELECT count(*) FROM cascade_edge AS e \(condition())", values) }
+    let bothThere = [binding.nodeExists("s"), binding.nodeExists("d")]
+    return (
+      """
+      SELECT count(*) FROM cascade_edge AS e JOIN cascade_node AS s ON s.id = e.source
+      JOIN cascade_node AS d ON d.id = e.destination \(condition(bothThere))
+      """, values
+    )
+  }
+
+  func page(
+    _ db: borrowing Connection, _ model: StoreModel, behind position: [Value], limit: Int
+  ) throws -> [(edge: Edge?, position: [Value])] {
+    let isLater = position.isEmpty ? [] : ["(\(orderColumns)) > (?, ?, ?, ?)"]
+    return try db.all(
+      generated: """
+        SELECT \(Edge.columns), \(binding.nodeExists("s")) AND \(binding.nodeExists("d")),
+          \(orderColumns)
+        FROM (
+          SELECT * FROM cascade_edge AS e \(condition(isLater))
+          ORDER BY \(orderColumns) LIMIT \(limit)
+        ) AS e \(Edge.names) ORDER BY \(orderColumns)
+        """, values + position
+    ) { row in
+      // An edge that lost an end is left out; a sweep will remove it.
+      (row.integer(7) == 0 ? nil : Edge(row: row, model), (8..<12).map { row.value($0) })
+    }
+  }
+}
+
+extension Reader {
+  /// Nil if a name or an end is unknown, so that no edge can match.
+  func storedEdges(_ query: EdgeQuery, _ binding: Binding) throws -> StoredEdges? {
+    var listing = StoredEdges(binding)
+    if let from = query.from {
+      guard let id = try storedId(of: from) else { return nil }
+      listing.add("e.source", id)
+    }
+    if let to = query.to {
+      guard let id = try storedId(of: to) else { return nil }
+      listing.add("e.destination", id)
+    }
+    if let name = query.name {
+      let id = try db.integer("SELECT id FROM cascade_name WHERE name = ?", .text(name))
+      guard let id else { return nil }
+      listing.add("e.name", id)
+    }
+    return listing
+  }
+
+  func storedId(of destination: Destination) throws -> Int64? {
+    switch destination {
+    case .node(let node): try storedId(of: node)
+    case .file(let root, let path):
+      try storedId(of: Node(Destination.fileCollection + root, .text(path)))
+    }
+  }
 }

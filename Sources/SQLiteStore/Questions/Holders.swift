@@ -41,18 +41,12 @@ extension Reader {
     let binding = try binding()
     return try db.all(
       generated: """
-        SELECT m.name, sc.name, s.key, dc.name, d.key, e.rules, e.origin
-        FROM (
+        SELECT \(Edge.columns) FROM (
           SELECT * FROM cascade_edge WHERE destination = ?1
           UNION
           SELECT * FROM cascade_edge WHERE source = ?1 AND rules & (16 | 256)
           LIMIT ?2
-        ) AS e
-        CROSS JOIN cascade_name AS m ON m.id = e.name
-        JOIN cascade_node AS s ON s.id = e.source
-        JOIN cascade_collection AS sc ON sc.id = s.collection
-        JOIN cascade_node AS d ON d.id = e.destination
-        JOIN cascade_collection AS dc ON dc.id = d.collection
+        ) AS e \(Edge.names)
         WHERE \(binding.nodeExists("s")) AND \(binding.nodeExists("d"))
         ORDER BY 1, 2, 3, 4, 5
         """, [.integer(id), .integer(Int64(Receipt.mostListed))]

@@ -1,8 +1,8 @@
 package import CascadeModel
 internal import CascadeSQLite
 package import CascadeStore
+internal import CascadePlanning
 internal import SQLiteBinding
-internal import SQLiteTables
 internal import SQLiteDeletion
 internal import SQLiteUndo
 
@@ -19,8 +19,8 @@ extension Reader {
   }
 
   func deletion(in batch: Int64, from found: TrashEntry?) throws -> Why.Deletion {
-    let (chain, first) =
-      try found.map(wholeChain) ?? ([], ChainStart(batch: batch, wasDeletedByCascade: false))
+    let none: ([Plan.Step], ChainStart) = ([], (batch, false))
+    let (chain, first) = try found.map(wholeChain) ?? none
     let entry = try self.entry(of: batch)
     let began = try first.batch == batch ? nil : self.entry(of: first.batch)
     let isSweep = (began ?? entry)?.isSweep == true
@@ -47,13 +47,9 @@ extension Reader {
     let id: Int64
   }
 
-  /// The beginning of a chain.
-  private struct ChainStart {
-    let batch: Int64
-    /// Whether the trash has all of the node and not only its name: then Cascade deleted it, and no
-    /// rule was the reason.
-    let wasDeletedByCascade: Bool
-  }
+  /// The beginning of a chain: its batch, and whether the trash has all of the node and not only its
+  /// name. Then Cascade deleted it, and no rule was the reason.
+  private typealias ChainStart = (batch: Int64, wasDeletedByCascade: Bool)
 
   /// The newest trash of a node. A mere name, of which an earlier batch may have more, is the last
   /// choice.
@@ -109,10 +105,7 @@ extension Reader {
     }
     var seen: Set<Node> = []
     isWhole = isWhole && steps.last?.rule == nil
-    return (
-      Array(steps.prefix { seen.insert($0.node).inserted }),
-      ChainStart(batch: batch, wasDeletedByCascade: isWhole)
-    )
+    return (Array(steps.prefix { seen.insert($0.node).inserted }), (batch, isWhole))
   }
 
   /// The other end of each step is the node of the next step, if both went in the same batch. Also
@@ -148,5 +141,39 @@ extension Reader {
         """, [.integer(first.id), .integer(first.batch), .integer(Reader.longestChain)]
     ) { (step: Plan.Step(row: $0, model), isWhole: $0.integer(6) != 0) }
     return (steps.map(\.step), steps.last?.isWhole ?? false)
+  }
+}
+
+/// Why a file exists, or why it was released: it goes with the last edge that names it.
+extension Reader {
+  package func why(_ destination: Destination, at now: Int64? = nil) throws -> Why {
+    switch destination {
+    case .node(let node): try why(node, at: now)
+    case .file(let root, let path): try db.snapshot { try why(file: path, in: root) }
+    }
+  }
+
+  private func why(file path: String, in root: String) throws -> Why {
+    let named = EdgeQuery(to: .file(root: root, path: path))
+    let page = try edgesNow(named, after: nil, limit: Receipt.mostListed)
+    // Counting is another search, through whole tables where there is no index.
+    let total = try page.next == nil ? page.edges.count : countNow(named)
+    if total > 0 { return .alive(holders: page.edges, total: total, leases: []) }
+    let collection = Destination.fileCollection + root
+    if let deletion = try deletion(of: Node(collection, .text(path))) { return .deleted(deletion) }
+    return try batch(ofFile: path, in: collection).map { .deleted(try deletion(in: $0, from: nil)) }
+      ?? .unknown
+  }
+
+  /// The latest batch in which a sweep of files released the file, for which no rule and no node
+  /// was the reason.
+  private func batch(ofFile path: String, in collection: String) throws -> Int64? {
+    try db.integer(
+      """
+      SELECT max(f.batch) FROM cascade_collection AS c CROSS JOIN (
+        SELECT batch, collection FROM cascade_trash_file WHERE path = ?2
+        UNION ALL SELECT batch, collection FROM cascade_released_file WHERE path = ?2
+      ) AS f ON f.collection = c.id WHERE c.name = ?1
+      """, .text(collection), .text(path))
   }
 }

@@ -1,6 +1,6 @@
-package import CascadeStore
 internal import CascadeModel
 internal import CascadeSQLite
+package import CascadeStore
 internal import CascadePlanning
 internal import SQLiteBinding
 package import SQLiteTables
@@ -138,5 +138,62 @@ extension Connection {
     ) { $0.text(0) }
     for name in names { try execute("DROP \(kind) main.\(quoted(name))") }
     return names
+  }
+}
+
+/// Detaching a database that no daemon serves.
+extension SQLiteEngine {
+  package func detach(_ path: String) throws -> DetachReport {
+    let isAlone = ExclusiveTurn.user(of: path) == nil
+    do {
+      let writer = try Writer(
+        path: path, model: .empty, creates: false, attaches: false, keepsJournalMode: true)
+      try writer.refuseUnfinishedUndo()
+      let report = try writer.detach()
+      // A copy of the file alone is complete then.
+      if isAlone { writer.db.removeLogOnClose() } else { try? writer.copyLogIntoDatabase() }
+      return report
+    } catch let error as SQLiteError where error.isBusy {
+      throw StoreAway("\(path) is locked by another program: try again later")
+    } catch let error as SQLiteError where error.isNoDatabase {
+      throw StoreError("\(path) is not a SQLite database")
+    }
+  }
+}
+
+extension Writer {
+  /// The rows that are still to come back are only in the trash.
+  fileprivate func refuseUnfinishedUndo() throws {
+    if let batch = try? db.meta(.undoBatch) {
+      throw StoreAway(
+        "\(path): batch \(batch) is undone in part only; serve the store until the rest is back")
+    }
+  }
+}
+
+extension Reader {
+  /// A part of each table is read and sorted, which is most of the work.
+  package func estimateIndexes() throws -> [IndexEstimate] {
+    try db.snapshot {
+      try binding().missingIndexes.map { IndexEstimate(index: $0, time: try db.estimate($0)) }
+    }
+  }
+}
+
+extension Connection {
+  /// Writing the index takes as long again.
+  fileprivate func estimate(_ index: MissingIndex) throws -> Duration {
+    let (table, column) = ("main.\(quoted(index.table))", quoted(index.column))
+    let most: Int64 = 20_000
+    let start = ContinuousClock.now
+    let sorted = try integer(
+      generated: """
+        SELECT count(*) FROM (
+          SELECT v FROM (SELECT \(column) AS v FROM \(table) LIMIT \(most)) ORDER BY v LIMIT -1)
+        """)
+    let took = ContinuousClock.now - start
+    if sorted ?? 0 < most { return took * 2 }
+    let rows = try integer(generated: "SELECT count(*) FROM \(table)") ?? most
+    return took * 2 * (Double(rows) / Double(most))
   }
 }

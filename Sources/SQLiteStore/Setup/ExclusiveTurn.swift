@@ -14,7 +14,7 @@ enum ExclusiveTurn {
   static func wait(for path: String) throws {
     let end = ContinuousClock.now + longestWait
     while let reason = try reasonToWait(for: path) {
-      if .now > end || reason.isOpen { throw StoreAway(reason.text) }
+      if .now > end || reason.isFinal { throw StoreAway(reason.text) }
       SystemClock.sleep(for: .milliseconds(50))
     }
   }
@@ -29,20 +29,15 @@ enum ExclusiveTurn {
     "\(path) is open in another program, which wants it for itself"
   }
 
-  private struct Reason {
-    let text: String
-    let isOpen: Bool
-  }
-
-  private static func reasonToWait(for path: String) throws -> Reason? {
+  private static func reasonToWait(for path: String) throws -> (text: String, isFinal: Bool)? {
     // A database that is yet to be created is nobody's.
     if try FileStatus.of(path) == nil { return nil }
     guard let isOpen = try OwnConnections.unlessOpen(path, { try FileUse.isOpen(path) }) else {
       return nil
     }
-    if isOpen { return Reason(text: text(path), isOpen: true) }
+    if isOpen { return (text(path), true) }
     if try OwnConnections.isAsLeft(path) || isQuiet(path) { return nil }
-    return Reason(text: "\(path) is in use by another program", isOpen: false)
+    return ("\(path) is in use by another program", false)
   }
 
   private static func isQuiet(_ path: String) throws -> Bool {

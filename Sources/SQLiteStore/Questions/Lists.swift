@@ -1,0 +1,211 @@
+internal import CascadeModel
+internal import CascadeSQLite
+internal import CascadeSystem
+package import CascadeStore
+internal import CascadePlanning
+internal import SQLiteBinding
+package import SQLiteTables
+internal import SQLiteRules
+internal import SQLiteSweeps
+internal import SQLiteDeletion
+
+extension Reader {
+  /// The journal rows that wait for a sweep. Rows are removed from the front, so both ends describe
+  /// them.
+  package func journal() throws -> ClosedRange<Int64>? {
+    // Two subqueries: SQLite finds one end by the key, but scans every row for both together.
+    try db.all(
+      """
+      SELECT (SELECT min(seq) FROM cascade_journal), (SELECT max(seq) FROM cascade_journal)
+      """
+    ) { $0.isNull(0) ? nil : $0.integer(0)...$0.integer(1) }.first ?? nil
+  }
+}
+
+extension Reader {
+  /// The newest plan of each file that waits for approval, by the file's name.
+  package func plansOfFiles() throws -> [String: FilePlan] {
+    let plans = try db.all(
+      """
+      SELECT file, plan, deleted FROM cascade_plan WHERE file <> '' AND file NOT GLOB '/*'
+      ORDER BY plan
+      """
+    ) { ($0.text(0), FilePlan(plan: $0.integer(1), deletedCount: Int($0.integer(2)))) }
+    return Dictionary(plans) { _, newer in newer }
+  }
+}
+
+extension Reader {
+  package func notices(after id: Int64, limit: Int = 1_000) throws -> [Notice] {
+    try db.all(
+      """
+      SELECT m.name, sc.name, n.source_key, dc.name, n.destination_key, n.rules, n.origin,
+        n.id, n.reason, n.receiver_deleted, n.batch,
+        n.receiver_collection = n.source_collection AND n.receiver_key = n.source_key
+      FROM cascade_notice AS n
+      JOIN cascade_name AS m ON m.id = n.name
+      JOIN cascade_collection AS sc ON sc.id = n.source_collection
+      JOIN cascade_collection AS dc ON dc.id = n.destination_collection
+      WHERE n.id > ? ORDER BY n.id LIMIT ?
+      """, .integer(id), .integer(Int64(limit))
+    ) { Notice(row: $0, model) }
+  }
+}
+
+extension Notice {
+  fileprivate init(row: Row, _ model: StoreModel) {
+    let edge = Edge(row: row, model)
+    self.init(
+      id: row.integer(7),
+      node: row.integer(11) != 0 ? edge.source : edge.destination.node ?? edge.source, edge: edge,
+      reason: row.text(8), receiverDeleted: row.integer(9) != 0, batch: row.integer(10))
+  }
+}
+
+extension Writer {
+  /// Deletes the notices up to `id`. Returns how many there were.
+  package func acknowledge(upTo id: Int64) throws -> Int {
+    try group {
+      try db.saveLastNotice()
+      try db.run("DELETE FROM cascade_notice WHERE id <= ?", .integer(id))
+      return db.changes
+    }
+  }
+}
+
+extension Reader {
+  /// The leases in force now, the first to end first.
+  package func leases(at now: Int64? = nil, limit: Int = 1_000) throws -> [Lease] {
+    try db.all(
+      """
+      SELECT collection, key, owner, CAST(expires AS INTEGER), connection FROM cascade_lease
+      WHERE expires > ? ORDER BY expires, id LIMIT ?
+      """, .integer((now ?? SystemClock.wall()) / 1_000), .integer(Int64(limit))
+    ) { Lease(row: $0, model) }
+  }
+
+  /// The leases of an existing node, and those of its collection.
+  func leases(of node: Node, at now: Int64?) throws -> [Lease] {
+    let now = (now ?? SystemClock.wall()) / 1_000
+    guard let table = try binding().collections[node.collection],
+      let values = table.columnValues(node.key)
+    else {
+      return try db.all(
+        """
+        SELECT collection, key, owner, CAST(expires AS INTEGER), connection FROM cascade_lease
+        WHERE collection = ? AND expires > ? AND (key IS NULL OR CAST(key AS TEXT) = ?)
+        ORDER BY expires, id
+        """, .text(node.collection), .integer(now), .text(node.key.managedText)
+      ) { Lease(row: $0, model) }
+    }
+    return try db.all(
+      generated: """
+        SELECT l.collection, l.key, l.owner, CAST(l.expires AS INTEGER), l.connection
+        FROM \(table.rows) AS n CROSS JOIN main.cascade_lease AS l
+          ON l.collection = \(literal(node.collection))
+          AND (l.key IS NULL
+            OR \(table.leasedKeys("l").map { table.hasKey("n", $0) }.joined(separator: " OR ")))
+        WHERE \(table.isKeyed("n")) AND l.expires > \(now)
+        ORDER BY l.expires, l.id
+        """, values
+    ) { Lease(row: $0, model) }
+  }
+}
+
+extension Writer {
+  /// The newest entry of an id: after a restart, work continues after its part.
+  package func ledgerEntry(_ id: String) throws -> LedgerEntry? { try db.ledgerEntry(id) }
+}
+
+extension Reader {
+  package func ledgerEntry(_ id: String) throws -> LedgerEntry? { try db.ledgerEntry(id) }
+}
+
+extension Connection {
+  /// The newest part, and the sums of all parts.
+  fileprivate borrowing func ledgerEntry(_ id: String) throws -> LedgerEntry? {
+    try first(
+      """
+      SELECT seq, max(part), fingerprint, outcome, line, author, sum(deleted), sum(edges_added),
+        sum(edges_removed), sum(notices), sum(passed_over)
+      FROM cascade_ledger WHERE id = ? AND part > ? GROUP BY id
+      """, .text(id), .integer(Submission.partOfSweep)
+    ) { row in
+      var receipt = Receipt(id: id, outcome: .applied)
+      receipt.batch = row.integer(0)
+      receipt.author = row.optionalText(5)
+      receipt.deletedCount = Int(row.integer(6))
+      receipt.edgesAdded = Int(row.integer(7))
+      receipt.edgesRemoved = Int(row.integer(8))
+      receipt.notices = Int(row.integer(9))
+      receipt.skippedChanges = Int(row.integer(10))
+      return LedgerEntry(
+        batch: row.integer(0), part: row.integer(1), fingerprint: row.integer(2),
+        isComplete: row.text(3) == "applied", line: row.integer(4), receipt: receipt)
+    }
+  }
+}
+
+extension Reader {
+  /// A page of batches after `batch`, the oldest first.
+  package func batches(after batch: Int64, limit: Int) throws -> [Batch] {
+    try batches(after: batch, limit: limit, order: "ASC")
+  }
+
+  /// The last batches, the newest first.
+  package func newestBatches(limit: Int) throws -> [Batch] {
+    try batches(after: 0, limit: limit, order: "DESC")
+  }
+
+  private func batches(after batch: Int64, limit: Int, order: String) throws -> [Batch] {
+    try db.snapshot {
+      var batches = try db.all(
+        generated: """
+          SELECT l.seq, l.at, l.author, l.id, l.fingerprint, l.deleted, l.undone_at, l.undone_by,
+            EXISTS (SELECT 1 FROM cascade_trash_layout WHERE batch = l.seq AND remaining > 0)
+              OR EXISTS (SELECT 1 FROM cascade_trash_file WHERE batch = l.seq AND fate = ?3)
+              OR l.seq IN (SELECT batch FROM cascade_released_file)
+          FROM cascade_ledger AS l
+          WHERE l.seq > ?1 AND (l.deleted > 0 OR l.undone_at IS NOT NULL
+            OR EXISTS (SELECT 1 FROM cascade_trash_layout WHERE batch = l.seq AND kind <> 'name')
+            OR EXISTS (SELECT 1 FROM cascade_trash_file WHERE batch = l.seq)
+            OR l.seq IN (SELECT batch FROM cascade_released_file))
+          ORDER BY l.seq \(order) LIMIT ?2
+          """,
+        [.integer(batch), .integer(Int64(limit)), .integer(FileFate.trashed.rawValue)]
+      ) { row in
+        let (at, author, id) = (row.integer(1), row.optionalText(2), row.text(3))
+        let isKept = row.integer(8) != 0
+        return Batch(
+          batch: row.integer(0), at: at, author: author, id: id,
+          isSweep: Batch.isSweep(id: id, author: author, fingerprint: row.integer(4)),
+          deletedCount: Int(row.integer(5)), byCollection: [:],
+          undone: row.isNull(6)
+            ? nil : Batch.Undone(at: row.integer(6), by: row.text(7), isPartly: isKept),
+          undoUntil: isKept ? at + model.trash.inMilliseconds : nil)
+      }
+      for index in batches.indices {
+        batches[index].byCollection = try countsByCollection(of: batches[index].batch)
+      }
+      return batches
+    }
+  }
+
+  private func countsByCollection(of batch: Int64) throws -> [String: Int] {
+    let counts = try db.all(
+      """
+      SELECT c.name, sum(l.count) FROM cascade_trash_layout AS l
+      JOIN cascade_collection AS c ON c.id = l.collection
+      WHERE l.batch = ? AND l.kind IN ('row', 'object') GROUP BY 1
+      """, .integer(batch)
+    ) { ($0.text(0), Int($0.integer(1))) }
+    return Dictionary(counts, uniquingKeysWith: +)
+  }
+}
+
+extension Batch {
+  /// Whether an entry of the ledger is that of a sweep.
+  static func isSweep(id: String, author: String?, fingerprint: Int64) -> Bool {
+    author == "sweep" && fingerprint == 0 && id.hasPrefix("sweep-")
+  }
+}
