@@ -23,7 +23,9 @@ extension Writer {
     if attachment.isDetached { throw StoreError.detached }
     lock.policy = manners
     defer { lock.policy = .none }
-    var undo = Undo(self, batch, by: author, at: now)
+    var undo = Undo(
+      writer: self, batch: batch, author: author, now: now,
+      result: UndoResult(batch: batch, author: author))
     try undo.run()
     return undo.result
   }
@@ -42,7 +44,7 @@ struct Undo {
   let batch: Int64
   let author: String
   let now: Int64
-  private(set) var layouts: [NumberedLayout] = []
+  var layouts: [NumberedLayout] = []
   var isStepped = false
   /// Whether an earlier daemon began it. What that one brought back is not in `temp.restored`.
   var isResumed = false
@@ -55,11 +57,6 @@ struct Undo {
     let collection: String
     let remaining: Int
     var bound: (Value, Value)
-  }
-
-  init(_ writer: Writer, _ batch: Int64, by author: String, at now: Int64) {
-    (self.writer, self.batch, self.author, self.now) = (writer, batch, author, now)
-    result = UndoResult(batch: batch, author: author)
   }
 
   mutating func run() throws {
@@ -264,5 +261,73 @@ extension Connection {
     try run("DELETE FROM cascade_trash_edge WHERE batch = ?", .integer(batch))
     try run("DELETE FROM cascade_trash_node WHERE batch = ?", .integer(batch))
     try run("UPDATE cascade_trash_layout SET remaining = 0 WHERE batch = ?", .integer(batch))
+  }
+}
+
+/// A file that several rows shared was trashed with the last of them. An undo that brings back
+/// another of these rows finds the file in the trash of that batch.
+extension Undo {
+  func markSharedFilesForRestore() throws {
+    if writer.model.files.isEmpty { return }
+    let others = """
+      FROM (SELECT DISTINCT batch FROM cascade_trash_file WHERE batch <> ?1) AS b
+      """
+    for relation in writer.binding.edgeRelations where relation.leadsToFiles {
+      let kept = layouts.filter {
+        $0.layout.kind == .row && $0.collection == relation.source.collection
+      }
+      for layout in kept {
+        try markForRestore(
+          """
+          SELECT b.batch, \(relation.destination.id), \(relation.destinationKey) \(others)
+          CROSS JOIN temp.restored AS r
+          CROSS JOIN \(relation.source.rows) AS s ON \(relation.source.hasKey("s", "r.key"))
+          \(relation.references) WHERE r.layout = \(layout.number) AND \(relation.isEdge)
+          """)
+      }
+    }
+    try markForRestore(
+      """
+      SELECT b.batch, f.collection, f.key \(others) CROSS JOIN temp.restored AS r
+      CROSS JOIN cascade_edge AS e ON e.source = r.id
+      CROSS JOIN cascade_node AS f ON f.id = e.destination
+      WHERE f.collection IN (\(Writer.fileCollections))
+      """)
+  }
+
+  /// Marks files to be moved back after the commit.
+  private func markForRestore(_ files: String) throws {
+    try writer.db.run(
+      generated: """
+        UPDATE cascade_trash_file SET fate = \(FileFate.toRestore.rawValue)
+        WHERE fate = \(FileFate.trashed.rawValue) AND (batch, collection, path) IN (\(files))
+        """, [.integer(batch)])
+  }
+}
+
+extension Writer {
+  /// Whether any files of a batch can still be restored.
+  func hasRestorableFiles(of batch: Int64) throws -> Bool {
+    try db.integer(
+      """
+      SELECT 1 WHERE EXISTS (SELECT 1 FROM cascade_trash_file WHERE batch = ?1 AND fate = ?2)
+        OR EXISTS (SELECT 1 FROM cascade_released_file WHERE batch = ?1)
+      """, .integer(batch), .integer(FileFate.trashed.rawValue)) != nil
+  }
+
+  /// Marks at most `most` files of a batch to be moved back after the commit. Returns how many
+  /// there are.
+  package func markFilesForRestore(_ batch: Int64, most: Int64) throws -> Int {
+    try db.run(
+      """
+      INSERT OR IGNORE INTO cascade_trash_file(batch, collection, path)
+      SELECT batch, collection, path FROM cascade_released_file WHERE batch = ? LIMIT ?
+      """, .integer(batch), .integer(most))
+    try db.run(
+      """
+      DELETE FROM cascade_released_file WHERE id IN (
+        SELECT id FROM cascade_released_file WHERE batch = ? LIMIT ?)
+      """, .integer(batch), .integer(most))
+    return try db.markTrashedFiles(of: batch, .toRestore, most: most)
   }
 }

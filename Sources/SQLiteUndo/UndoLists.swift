@@ -22,7 +22,8 @@ extension Undo {
     if try writer.db.isSame(part.now, now.now) { return false }
     let row = [kept.bound.0, kept.bound.1, .integer(id)]
     try writer.db.run(
-      generated: kept.update(of: table, setting: "?4", where: "\(kept.column("r")) IS ?5"),
+      generated: kept.update(
+        of: table, "\(quoted(kept.changed[0])) = ?4", where: "\(kept.column("r")) IS ?5"),
       row + [.text(part.now), .text(now.now)])
     if writer.db.changes == 0 { return false }
     try writer.db.run(
@@ -57,16 +58,6 @@ private struct JSONColumn {
 }
 
 extension Undo.NumberedLayout {
-  /// A statement that sets the only column that was changed.
-  fileprivate func update(
-    of table: Table, setting value: String, where condition: String
-  ) -> String {
-    """
-    UPDATE OR ABORT main.\(quoted(table.name)) AS r SET \(quoted(changed[0])) = \(value)
-    \(fromTrash(table)) AND \(condition)
-    """
-  }
-
   fileprivate func column(_ row: String) -> String { "\(row).\(quoted(changed[0]))" }
 
   /// The relations whose references, single or in lists, are in the column that was changed.

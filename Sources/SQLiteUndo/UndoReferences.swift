@@ -143,17 +143,19 @@ extension Undo.NumberedLayout {
   /// that nulling left follow them.
   fileprivate func update(of table: Table, targetExists: String) -> String {
     let sets = changed.enumerated().map { "\(quoted($1)) = t.c\(layout.keys + $0)" }
-    return update(of: table, sets.joined(separator: ", ")) + " AND \(targetExists)"
-  }
-
-  private func update(of table: Table, _ sets: String) -> String {
     let isNulled = changed.enumerated().map {
       "r.\(quoted($1)) IS t.c\(layout.columns.count + $0)"
     }
-    return """
-      UPDATE OR ABORT main.\(quoted(table.name)) AS r SET \(sets)
-      \(fromTrash(table)) AND \(isNulled.joined(separator: " AND "))
-      """
+    return update(
+      of: table, sets.joined(separator: ", "),
+      where: (isNulled + [targetExists]).joined(separator: " AND "))
+  }
+
+  func update(of table: Table, _ sets: String, where condition: String) -> String {
+    """
+    UPDATE OR ABORT main.\(quoted(table.name)) AS r SET \(sets)
+    \(fromTrash(table)) AND \(condition)
+    """
   }
 
   func fromTrash(_ table: Table) -> String {

@@ -60,12 +60,15 @@ package final class Reader {
   }
 
   func id(of node: Node) throws -> Int64? {
-    guard let key = node.key.managedText else { return nil }
-    return try db.integer(
+    try node.key.managedText.flatMap { try id(of: .text($0), in: node.collection) }
+  }
+
+  private func id(of key: Value, in collection: String) throws -> Int64? {
+    try db.integer(
       """
       SELECT n.id FROM cascade_node AS n JOIN cascade_collection AS c ON c.id = n.collection
       WHERE c.name = ? AND n.key = ?
-      """, .text(node.collection), .text(key))
+      """, .text(collection), key)
   }
 }
 
@@ -155,11 +158,6 @@ extension Reader {
   /// The number by which stored edges know a node; nil if the node does not exist, or if no edge
   /// ever named it.
   func storedId(of node: Node) throws -> Int64? {
-    guard let key = try keyInTable(of: node) else { return nil }
-    return try db.integer(
-      """
-      SELECT n.id FROM cascade_node AS n JOIN cascade_collection AS c ON c.id = n.collection
-      WHERE c.name = ? AND n.key = ?
-      """, .text(node.collection), key)
+    try keyInTable(of: node).flatMap { try id(of: $0, in: node.collection) }
   }
 }
