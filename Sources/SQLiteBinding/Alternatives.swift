@@ -72,8 +72,8 @@ extension EdgeRelation {
   package var countsReferences: Bool { alternatives.first.map { $0.id == destination.id } ?? true }
 
   private func leading(to table: NodeTable) -> EdgeRelation {
-    EdgeRelation(
-      name: name, nameId: nameId, rules: rules, kind: kind, source: source, destination: table,
-      form: form, relationship: relationship)
+    var leading = self
+    leading.destination = table
+    return leading
   }
 }

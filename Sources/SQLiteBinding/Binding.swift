@@ -4,7 +4,6 @@ package import CascadeSQLite
 
 /// The model, bound to the tables that exist now. It is built again when the schema changes.
 package struct Binding: Sendable {
-  /// The model that was bound.
   package private(set) var model = StoreModel.empty
   /// The mapped collections, by name.
   package private(set) var collections: [String: NodeTable] = [:]
@@ -36,8 +35,8 @@ package struct Binding: Sendable {
   private var containedProblems: Set<String> = []
   /// What is related to a collection that cannot be read, and why that is so.
   private var relatedToContained: [(nodes: NodeTable, problem: ModelProblem)] = []
-  /// What stays, for the reason given.
-  package private(set) var kept: [KeptCollection] = []
+  /// Collections of which no node is deleted, and why.
+  package private(set) var kept: [(nodes: NodeTable, reason: String)] = []
   /// What SQLite cannot do with tables, by their folded names.
   package private(set) var missingDefinitions: [String: MissingDefinitions] = [:]
   /// Lists that may hold nodes that a sweep wants to delete.
@@ -51,7 +50,6 @@ package struct Binding: Sendable {
   package private(set) var canDeleteInSteps = true
   /// Whether any table of the file has foreign keys: then SQLite requires an order of deletion.
   package private(set) var hasForeignKeys = false
-  /// The version of the schema that this was built from.
   package private(set) var schemaVersion: Int64 = -1
 
   /// A store without mapped collections needs none of this.
@@ -96,7 +94,7 @@ package struct Binding: Sendable {
         add(unusable, binder.path, of: model.ends(of: relationship))
       }
     }
-    try findKeptCollections(db, numbers)
+    try findKeptCollections(db)
     holdingLists = findHoldingLists()
     impliedRelations = try bindForeignKeys(numbers) + joinRows()
     childrenFirst = orderedByForeignKeys()
@@ -104,10 +102,11 @@ package struct Binding: Sendable {
     let keys = try db.foreignKeys()
     hasForeignKeys = !keys.isEmpty
     if !collections.isEmpty && !keys.isEmpty {
-      foreignKeyPlan = ForeignKeyPlan(self, try db.tablesChangedByForeignKeys())
+      let changed = Set(keys.filter { !$0.onDelete.blocksDeletion }.map(\.child))
+      foreignKeyPlan = ForeignKeyPlan(self, try db.tables(changed.sorted()))
     }
     if !foreignKeyPlan.linksBackToNodes.isEmpty {
-      foreignKeyPathName = try numbers.number(ofName: "FOREIGN KEY")
+      foreignKeyPathName = try numbers.nameId("FOREIGN KEY")
     }
     holdsOutsideModel = try findOutsideHolds(keys, db)
     mayBeHeldOutsideModel = canBeHeldOutsideModel(keys)
@@ -155,7 +154,7 @@ package struct Binding: Sendable {
             + "columns' own collations")
       }
       collections[name] = NodeTable(
-        id: try numbers.number(ofCollection: name), collection: name,
+        id: try numbers.collectionId(name), collection: name,
         kind: .mapped(table, key: columns, collations: columns.map(\.collation)))
     } catch let unusable as Catalog.Unusable {
       add(unusable, path, of: [name])
@@ -174,19 +173,16 @@ package struct Binding: Sendable {
     relatedToContained += names.compactMap { collections[$0] }.map { ($0, problem) }
   }
 
-  private mutating func findKeptCollections(
-    _ db: borrowing Connection, _ numbers: some Numbering
-  ) throws {
+  private mutating func findKeptCollections(_ db: borrowing Connection) throws {
     let tables = collections.values.compactMap(\.table) + edgeRelations.compactMap(\.referringTable)
     for table in Set(tables) {
       missingDefinitions[table.name.folded] = try db.missingDefinitions(of: table)
     }
     kept = collections.values.sorted { $0.id < $1.id }.compactMap { nodes in
-      reasonToKeep(nodes).map { KeptCollection(nodes: nodes, reason: $0) }
+      reasonToKeep(nodes).map { (nodes, $0) }
     }
-    for (nodes, problem) in relatedToContained {
-      let reason = "what it is related to cannot be read: \(problem)"
-      kept.append(KeptCollection(nodes: nodes, reason: reason))
+    kept += relatedToContained.map { nodes, problem in
+      (nodes, "what it is related to cannot be read: \(problem)")
     }
   }
 
@@ -213,6 +209,11 @@ package struct Binding: Sendable {
 
   package func collection(_ id: Int64) -> NodeTable? { collections.values.first { $0.id == id } }
 
+  /// The numbers of the mapped collections, as a list in SQL.
+  package var tableNumbers: String {
+    collections.values.map { String($0.id) }.joined(separator: ", ")
+  }
+
   /// The collection whose rows are this table's.
   package func collection(in table: Table) -> NodeTable? {
     collections.values.first { $0.table?.name == table.name }
@@ -221,8 +222,8 @@ package struct Binding: Sendable {
 
 /// Assigns numbers to names. The writer creates new ones; a reader knows only existing ones.
 package protocol Numbering {
-  func number(ofCollection name: String) throws -> Int64
-  func number(ofName name: String) throws -> Int64
+  func collectionId(_ name: String) throws -> Int64
+  func nameId(_ name: String) throws -> Int64
 }
 
 extension Table {
@@ -259,9 +260,10 @@ extension Binding {
   func findHoldingLists() -> [EdgeRelation] {
     let counted = edgeRelations.filter { $0.rules.contains(.deleteDestinationIfAllSourcesDeleted) }
     let names = Set(counted.map(\.name))
+    let holding = Rules.ofLostSource.union(.denyDestinationDeletion)
     return edgeRelations.filter {
       $0.isInLists
-        && ($0.holdsNodes || names.contains($0.name)
+        && (!$0.rules.isDisjoint(with: holding) || names.contains($0.name)
           || !model.roots.isEmpty && $0.leadsToDestination)
     }
   }

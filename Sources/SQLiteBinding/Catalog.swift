@@ -3,23 +3,14 @@ package import CascadeSQLite
 
 /// Reads the application's schema.
 package struct Catalog: ~Copyable {
-  private struct Entry {
-    let name: String
-    let kind: String
-    let withoutRowid: Bool
-    let isStrict: Bool
-  }
+  private typealias Entry = (name: String, kind: String, withoutRowid: Bool, isStrict: Bool)
 
   private let entries: [String: [Entry]]
 
   package init(_ db: borrowing Connection) throws {
     let tables = try db.all(
       "SELECT name, type, wr, strict FROM pragma_table_list WHERE schema = 'main'"
-    ) { row in
-      Entry(
-        name: row.text(0), kind: row.text(1), withoutRowid: row.integer(2) != 0,
-        isStrict: row.integer(3) != 0)
-    }
+    ) { ($0.text(0), $0.text(1), $0.integer(2) != 0, $0.integer(3) != 0) as Entry }
     entries = Dictionary(grouping: tables, by: \.name.folded)
   }
 
@@ -31,8 +22,7 @@ package struct Catalog: ~Copyable {
     }
     if alike.count > 1 { return .failure(Unusable(lookalikes: "tables", alike.map(\.name))) }
     if entry.kind == "view" {
-      return .failure(
-        Unusable("\"\(name)\" is a view: name the tables that it reads instead"))
+      return .failure(Unusable("\"\(name)\" is a view: name the tables that it reads instead"))
     }
     if entry.kind != "table" {
       return .failure(Unusable("\"\(name)\" is a \(entry.kind) table, which has no triggers"))
@@ -126,34 +116,26 @@ extension Connection {
       """, .text(table)) == 1
   }
 
-  private struct Index {
-    let isUnique: Bool
-    let isPrimary: Bool
-    let key: Table.UniqueKey
-  }
-
-  private func indexes(of table: String) throws -> [Index] {
+  private func indexes(
+    of table: String
+  ) throws -> [(isUnique: Bool, isPrimary: Bool, key: Table.UniqueKey)] {
     let list = try all(
       """
       SELECT name, "unique", partial, origin = 'pk' FROM pragma_index_list(?, 'main')
       ORDER BY origin <> 'pk', seq DESC
       """, .text(table)
-    ) { row in
-      (
-        name: row.text(0), isUnique: row.integer(1) != 0, isPartial: row.integer(2) != 0,
-        isPrimary: row.integer(3) != 0
-      )
+    ) {
+      (name: $0.text(0), unique: $0.integer(1) != 0, partial: $0.integer(2) != 0, pk: $0.integer(3))
     }
     return try list.map { index in
       let columns = try all(
         "SELECT name, coll FROM pragma_index_xinfo(?, 'main') WHERE key ORDER BY seqno",
         .text(index.name)
       ) { (name: $0.optionalText(0), collation: $0.text(1)) }
-      return Index(
-        isUnique: index.isUnique, isPrimary: index.isPrimary,
-        key: Table.UniqueKey(
-          columns: columns.map { $0.name ?? "" }, collations: columns.map(\.collation),
-          isPartial: index.isPartial, hasExpressions: columns.contains { $0.name == nil }))
+      let key = Table.UniqueKey(
+        columns: columns.map { $0.name ?? "" }, collations: columns.map(\.collation),
+        isPartial: index.partial, hasExpressions: columns.contains { $0.name == nil })
+      return (index.unique, index.pk != 0, key)
     }
   }
 

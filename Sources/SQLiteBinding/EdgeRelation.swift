@@ -12,29 +12,13 @@ package struct EdgeRelation: Hashable, Sendable {
   package let rules: Rules
   package let kind: EdgeKind
   package let source: NodeTable
-  package let destination: NodeTable
+  package internal(set) var destination: NodeTable
   /// All tables that the same reference may lead to, where no type says which
   /// (`Alternatives.swift`). The destination is one of them.
-  package let alternatives: [NodeTable]
-  package let form: Form
+  package internal(set) var alternatives: [NodeTable] = []
+  package var form: Form
   /// The relationship in the model; nil for a foreign key of the application's.
   package let relationship: Relationship?
-
-  package init(
-    name: String, nameId: Int64, rules: Rules, kind: EdgeKind, source: NodeTable,
-    destination: NodeTable, alternatives: [NodeTable] = [], form: Form,
-    relationship: Relationship?
-  ) {
-    self.name = name
-    self.nameId = nameId
-    self.rules = rules
-    self.kind = kind
-    self.source = source
-    self.destination = destination
-    self.alternatives = alternatives
-    self.form = form
-    self.relationship = relationship
-  }
 
   package enum Form: Hashable, Sendable {
     /// The columns of a reference, in the order of the key that it names.
@@ -121,10 +105,9 @@ package struct EdgeRelation: Hashable, Sendable {
     return "typeof(\(value)) IN ('text', 'blob')"
   }
 
-  /// The table that contains the references.
-  package var referringTable: Table? {
-    if case .join(let table, _, _) = form { table } else { source.table }
-  }
+  package var referringTable: Table? { joinTable ?? source.table }
+
+  package var joinTable: Table? { if case .join(let table, _, _) = form { table } else { nil } }
 
   /// The names of the columns that contain them; empty for lists and for `.foreignKey`.
   package var referringColumns: [String] {
@@ -246,10 +229,8 @@ package struct EdgeRelation: Hashable, Sendable {
     package var onlyWrittenLists = false
 
     package init(rows: Query, id: String, hasLists: Bool = false, onlyWrittenLists: Bool = false) {
-      self.rows = rows
-      self.id = id
-      self.hasLists = hasLists
-      self.onlyWrittenLists = onlyWrittenLists
+      (self.rows, self.id) = (rows, id)
+      (self.hasLists, self.onlyWrittenLists) = (hasLists, onlyWrittenLists)
     }
 
     package func limited(to condition: Query) -> StartingNodes {
@@ -284,26 +265,16 @@ package struct EdgeRelation: Hashable, Sendable {
   /// `numbers`, the row is named by its key.
   package func destinationColumns(
     of reference: Reference, _ numbers: NumberedTables = NumberedTables()
-  )
-    -> String
-  {
+  ) -> String {
     switch destination.kind {
     case .mapped: destination.numberKeyAndRow("d", numbers)
     case .managed: "d.id, d.key, NULL"
     case .files: "NULL, \(destination.asKey(reference)), NULL"
     }
   }
-}
 
-extension EdgeEnd {
-  /// The alias of the rows at this end.
-  package var alias: String { self == .source ? "s" : "d" }
-}
-
-extension EdgeRelation {
   package subscript(end: EdgeEnd) -> NodeTable { end == .source ? source : destination }
 
-  /// Number, key and row of the node at this end.
   package func numberKeyAndRow(of end: EdgeEnd, _ numbers: NumberedTables) -> String {
     end == .source
       ? source.numberKeyAndRow("s", numbers) : destinationColumns(of: reference, numbers)
@@ -331,19 +302,17 @@ extension EdgeRelation {
     }
   }
 
-  package var isInJoinTable: Bool { if case .join = form { true } else { false } }
-
-  package var isInLists: Bool {
-    if case .json = form { true } else { false }
+  /// Whether the row of the source itself has the reference, in columns.
+  package var hasReferenceInColumns: Bool {
+    switch form {
+    case .column, .typed: true
+    case .join, .json, .foreignKey: false
+    }
   }
 
-  var holdsNodes: Bool {
-    let holding: Rules = [
-      .deleteDestinationIfSourceDeleted, .deleteDestinationIfAllSourcesDeleted,
-      .denyDestinationDeletion,
-    ]
-    return !rules.isDisjoint(with: holding)
-  }
+  package var isInJoinTable: Bool { joinTable != nil }
+
+  package var isInLists: Bool { if case .json = form { true } else { false } }
 
   /// The name of this relation in `temp.list_references`.
   package var listedName: String {
@@ -368,4 +337,9 @@ extension EdgeRelation {
 
   /// Whether it is a foreign key outside of the model, which SQLite itself may follow or refuse.
   package var isForeignKey: Bool { relationship == nil && kind == .column }
+}
+
+extension EdgeEnd {
+  /// The alias of the rows at this end.
+  package var alias: String { self == .source ? "s" : "d" }
 }

@@ -11,24 +11,21 @@ struct EdgeRelationBinder {
 
   /// One relation for each target; none if Cascade stores the edges itself.
   func relations(
-    _ catalog: borrowing Catalog, _ db: borrowing Connection,
-    _ numbers: some Numbering
+    _ catalog: borrowing Catalog, _ db: borrowing Connection, _ numbers: some Numbering
   ) throws -> [EdgeRelation] {
     let from = model.collection(of: relationship.from)
     guard case .mapped = model.collections[from], relationship.edgeStorage != .stored else {
       return []
     }
-    guard let source = collections[from], let table = source.table else {
-      throw Catalog.Unusable("collection \"\(from)\" cannot be used", isContained: true)
-    }
-    let nameId = try numbers.number(ofName: relationship.name)
+    let source = try nodes(from, numbers)
+    guard let table = source.table else { return [] }
+    let nameId = try numbers.nameId(relationship.name)
     let targets = try targets(numbers)
     let isEither = relationship.to.isEither && targets.count > 1
     return try targets.map { target in
       EdgeRelation(
         name: relationship.name, nameId: nameId, rules: relationship.rules,
-        kind: kind(target.table),
-        source: source, destination: target.table,
+        kind: kind(target.table), source: source, destination: target.table,
         alternatives: isEither ? targets.map(\.table) : [],
         form: try form(table, type: target.type, catalog, db), relationship: relationship)
     }
@@ -40,30 +37,24 @@ struct EdgeRelationBinder {
     switch relationship.to {
     case .collection(let name): return [("", try nodes(name, numbers))]
     case .types(let map):
-      var targets: [(String, NodeTable)] = []
-      for (type, name) in map.sorted(by: { $0.key < $1.key }) {
-        targets.append((type, try nodes(name, numbers)))
-      }
-      return targets
+      return try map.sorted { $0.key < $1.key }.map { ($0.key, try nodes($0.value, numbers)) }
     case .either(let names):
       // Types of one collection are the same table.
       return try names.map(model.collection(of:)).unique.map { ("", try nodes($0, numbers)) }
     case .files(let root):
       let name = Destination.fileCollection + root
-      let id = try numbers.number(ofCollection: name)
+      let id = try numbers.collectionId(name)
       return [("", NodeTable(id: id, collection: name, kind: .files))]
     }
   }
 
-  private func nodes(
-    _ name: String, _ numbers: some Numbering
-  ) throws -> NodeTable {
+  private func nodes(_ name: String, _ numbers: some Numbering) throws -> NodeTable {
     let name = model.collection(of: name)
     if let table = collections[name] { return table }
     if case .mapped = model.collections[name] {
       throw Catalog.Unusable("collection \"\(name)\" cannot be used", isContained: true)
     }
-    return NodeTable(id: try numbers.number(ofCollection: name), collection: name, kind: .managed)
+    return NodeTable(id: try numbers.collectionId(name), collection: name, kind: .managed)
   }
 
   private func form(
@@ -88,17 +79,13 @@ struct EdgeRelationBinder {
         throw Catalog.Unusable(
           "\"\(property)\": SQLite cannot read a member with a quotation mark in its name")
       }
-      return .json(column: column, path: jsonPath(steps.dropFirst()))
+      return .json(column: column, path: steps.dropFirst().reduce("$") { $0 + ".\"\($1)\"" })
     }
   }
 
-  private func referring(
-    _ names: [String], _ table: Table
-  ) throws(Catalog.Unusable) -> [String] {
+  private func referring(_ names: [String], _ table: Table) throws(Catalog.Unusable) -> [String] {
     try refuseToShare(names)
-    var columns: [String] = []
-    for name in names { columns.append(try referring(name, table)) }
-    return columns
+    return try names.map { (name) throws(Catalog.Unusable) in try referring(name, table) }
   }
 
   private func referring(_ name: String, _ table: Table) throws(Catalog.Unusable) -> String {
@@ -109,9 +96,7 @@ struct EdgeRelationBinder {
     return column.name
   }
 
-  private func refuseToNullify(
-    _ column: Table.Column, _ table: Table
-  ) throws(Catalog.Unusable) {
+  private func refuseToNullify(_ column: Table.Column, _ table: Table) throws(Catalog.Unusable) {
     if column.isGenerated {
       throw Catalog.Unusable(
         "column \"\(column.name)\" of \"\(table.name)\" is generated and cannot be set to null")
@@ -139,10 +124,6 @@ struct EdgeRelationBinder {
         "column \"\(shared)\" is also in the reference \"\(other.name)\", which setting it to null "
           + "would remove")
     }
-  }
-
-  private func jsonPath(_ steps: some Sequence<Substring>) -> String {
-    steps.reduce("$") { $0 + ".\"\($1)\"" }
   }
 
   private func kind(_ target: NodeTable) -> EdgeKind {

@@ -10,10 +10,7 @@ package struct ForeignHold: Sendable {
   package let stays: Query
 
   package init(parent: NodeTable, child: Table, key: Table.ForeignKey, stays: Query) {
-    self.parent = parent
-    self.child = child
-    self.key = key
-    self.stays = stays
+    (self.parent, self.child, self.key, self.stays) = (parent, child, key, stays)
   }
 
   /// Whether such rows hold the row `d` of the parent. Compares by the rules of the parent's
@@ -52,9 +49,7 @@ extension Binding {
       return areKnown && holds.allSatisfy(\.fits) ? holds : []
     }
   }
-}
 
-extension Binding {
   /// Whether a trigger of the application's may write the table.
   package func mayBeWrittenByTrigger(_ table: Table) -> Bool {
     let name = table.name.folded

@@ -15,7 +15,10 @@ extension Binding {
     return !keys.contains { joins.contains($0.parent) }
       && nodes.allSatisfy { canPredictFollowing(keys, from: $0, inModel: nodes.union(joins), [$0]) }
       && collections.values.allSatisfy { child in
-        child.table!.foreignKeys.filter(leadsToNode).allSatisfy { rulesCover($0, of: child) }
+        // The rules see what the key does.
+        child.table!.foreignKeys.filter(leadsToNode).allSatisfy {
+          parent(of: $0) != nil && ($0.onDelete != .setDefault || nullifies($0, of: child))
+        }
       }
       && joinTables.allSatisfy { table in
         table.foreignKeys.filter(leadsToNode).allSatisfy { isJoinKeyToEnd($0, of: table) }
@@ -40,12 +43,6 @@ extension Binding {
     Set(collections.values.compactMap { $0.table?.name.folded })
   }
   var joinNames: Set<String> { Set(joinTables.map(\.name.folded)) }
-
-  /// Whether the rules see what a foreign key between two tables of the model does.
-  private func rulesCover(_ key: Table.ForeignKey, of child: NodeTable) -> Bool {
-    if parent(of: key) == nil { return false }
-    return key.onDelete != .setDefault || nullifies(key, of: child)
-  }
 
   private func nullifies(_ key: Table.ForeignKey, of child: NodeTable) -> Bool {
     edgeRelations.contains { $0.source == child && $0.nullifies(key) }
@@ -82,13 +79,7 @@ extension Binding {
 
   /// Join tables whose rows are edges, and nothing else.
   var joinTables: Set<Table> {
-    Set(
-      edgeRelations.compactMap { relation in
-        guard case .join(let table, _, _) = relation.form, !hasNodesAsRows(relation) else {
-          return nil
-        }
-        return table
-      })
+    Set(edgeRelations.filter { !hasNodesAsRows($0) }.compactMap(\.joinTable))
   }
 
   /// Whether the rules delete a join row with its parent.

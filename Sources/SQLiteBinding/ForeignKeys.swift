@@ -6,20 +6,17 @@ extension Binding {
   /// keys when Cascade deletes, so the rules must see them beforehand: ON DELETE CASCADE as rule 4,
   /// a refusal as rule 128.
   func bindForeignKeys(_ numbers: some Numbering) throws -> [EdgeRelation] {
-    var found: [EdgeRelation] = []
-    for child in collections.values.sorted(by: { $0.id < $1.id }) {
-      for key in child.table?.foreignKeys ?? [] {
+    try collections.values.sorted { $0.id < $1.id }.flatMap { child in
+      try (child.table?.foreignKeys ?? []).compactMap { key -> EdgeRelation? in
         guard let (parent, form) = end(of: key), let rules = rules(of: key, child, parent) else {
-          continue
+          return nil
         }
         let name = "FOREIGN KEY (\(key.columns.joined(separator: ", ")))"
-        found.append(
-          EdgeRelation(
-            name: name, nameId: try numbers.number(ofName: name), rules: rules, kind: .column,
-            source: child, destination: parent, form: form, relationship: nil))
+        return EdgeRelation(
+          name: name, nameId: try numbers.nameId(name), rules: rules, kind: .column,
+          source: child, destination: parent, form: form, relationship: nil)
       }
     }
-    return found
   }
 
   /// The collection that a foreign key refers to, and the form of the reference.
@@ -57,9 +54,7 @@ extension Binding {
       return isAnswered ? nil : .denyDestinationDeletion
     }
   }
-}
 
-extension Binding {
   /// Relations for join tables that are collections too. A join row is a node then, and is deleted
   /// with either end. If it is deleted alone, the edge that it stands for has lost its source.
   func joinRows() -> [EdgeRelation] {
@@ -100,8 +95,7 @@ extension Binding {
 
   /// Whether the join rows are nodes, which count for their edges.
   package func hasNodesAsRows(_ relation: EdgeRelation) -> Bool {
-    guard case .join(let table, _, _) = relation.form else { return false }
-    return collection(in: table) != nil
+    relation.joinTable.map { collection(in: $0) != nil } ?? false
   }
 
   /// Whether edges of this relation hold their destination. A join row that is a node does so for
@@ -121,10 +115,7 @@ extension Binding {
   /// Whether the edge of the join row `j` still exists. A request to delete the row removes the
   /// edge, which has then lost its source, whatever happens to its destination.
   package func edgeStillExists(_ relation: EdgeRelation, _ numbers: NumberedTables) -> String {
-    guard case .join(let table, _, _) = relation.form, let rows = collection(in: table) else {
-      return "1"
-    }
-    return rows.isNotListed("temp.dead", "j", numbers)
+    relation.joinTable.flatMap(collection)?.isNotListed("temp.dead", "j", numbers) ?? "1"
   }
 
   /// Whether an edge loses this end with the nodes that go: it was not removed before, no other row
@@ -142,19 +133,15 @@ extension Binding {
     table: Table, ends: [(end: Table.End, other: Table.End)]
   )? {
     guard case .join(let table, let from, let to) = relation.form, collection(in: table) == nil
-    else {
-      return nil
-    }
+    else { return nil }
     let (source, destination) = ((from, relation.source), (to, relation.destination))
     return (table, [(source, destination), (destination, source)])
   }
 
   /// Collections whose rows take other rows with them by foreign keys, or are held by them.
   func findParents() -> Set<Int64> {
-    let joins = edgeRelations.compactMap {
-      if case .join(let join, _, _) = $0.form { join } else { nil }
-    }
-    let keys = (collections.values.compactMap(\.table) + joins).flatMap(\.foreignKeys)
+    let tables = collections.values.compactMap(\.table) + edgeRelations.compactMap(\.joinTable)
+    let keys = tables.flatMap(\.foreignKeys)
     let parents = collections.values.filter { parent in
       keys.contains { $0.refers(to: parent.table!) }
     }
@@ -199,8 +186,7 @@ extension NodeTable {
     guard case .mapped(let table, let key, _) = kind, foreignKey.refers(to: table),
       foreignKey.columns.count == key.count
     else { return nil }
-    let named =
-      foreignKey.parentColumns.isEmpty ? table.primaryKey : foreignKey.parentColumns
+    let named = foreignKey.names(in: table)
     let parts = key.map { part in
       named.firstIndex { $0.folded == part.name.folded }.map { foreignKey.columns[$0] }
     }
@@ -208,7 +194,6 @@ extension NodeTable {
   }
 
   func hasInKey(_ column: String) -> Bool {
-    guard case .mapped(_, let key, _) = kind else { return false }
-    return key.contains { $0.name.folded == column.folded }
+    columnsOfKey.contains { $0.name.folded == column.folded }
   }
 }

@@ -6,14 +6,10 @@ package import CascadeSQLite
 extension NodeTable {
   /// The key as stored in `temp.known`; nil for a key with another number of parts.
   package func stored(_ key: Key) -> Value? {
-    guard case .mapped(_, let columns, _) = kind else { return key.managedText.map(Value.text) }
-    guard columns.count > 1 else {
-      if case .composite = key { return nil }
-      return key.value(as: columns[0].affinity)
-    }
-    guard case .composite(let parts) = key, parts.count == columns.count else { return nil }
-    let values = zip(parts, columns).map { KeyPart.written($0.value(as: $1.affinity)) }
-    return .text("[\(values.joined(separator: ","))]")
+    if !isComposite, case .composite = key { return nil }
+    guard let values = columnValues(key) else { return nil }
+    return isComposite
+      ? .text("[\(values.map(KeyPart.written).joined(separator: ","))]") : values[0]
   }
 
   /// The values of the key's columns, to bind.
@@ -94,17 +90,11 @@ extension Value {
 extension Row {
   /// The key of a node of this collection.
   package func key(_ column: Int32, in collection: String, _ model: StoreModel) -> Key {
-    switch value(column) {
-    case .integer(let number): return .integer(number)
-    case .real(let number): return .text("\(number)")
-    case .blob(let bytes): return .text(bytes.sqlBlob)
-    case .null: return .text("")
-    case .text(let text):
-      guard case .mapped(_, let columns, _) = model.collections[collection], columns.count > 1,
-        let parts = try? JSON.parse(text).array
-      else { return .text(text) }
-      return .composite(parts.map(Key.init(part:)))
-    }
+    let value = value(column)
+    guard case .text(let text) = value, case .mapped(_, let key, _) = model.collections[collection],
+      key.count > 1, let parts = try? JSON.parse(text).array
+    else { return Key(value) ?? .text("") }
+    return .composite(parts.map(Key.init(part:)))
   }
 
   /// The node whose collection's name is in `column`, and whose key is in the next.

@@ -15,12 +15,6 @@ package struct MissingDefinitions: Hashable, Sendable {
   package var ofCheck: String?
 }
 
-/// A collection of which no node is deleted.
-package struct KeptCollection: Sendable {
-  package let nodes: NodeTable
-  package let reason: String
-}
-
 extension MissingDefinitions {
   package func reasonAgainstDeletion(from table: Table) -> String? {
     let ofIndex = ofIndex.map { "an index of \"\(table.name)\" \(needs($0))" }

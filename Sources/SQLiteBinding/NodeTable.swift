@@ -9,9 +9,7 @@ package struct NodeTable: Hashable, Sendable {
   package let kind: Kind
 
   package init(id: Int64, collection: String, kind: Kind) {
-    self.id = id
-    self.collection = collection
-    self.kind = kind
+    (self.id, self.collection, self.kind) = (id, collection, kind)
   }
 
   package enum Kind: Hashable, Sendable {
@@ -38,9 +36,14 @@ package struct NodeTable: Hashable, Sendable {
     }
   }
 
-  private var keyColumns: [String] {
-    if case .mapped(_, let key, _) = kind { key.map { quoted($0.name) } } else { ["key"] }
+  /// The columns of the key; empty for what is no table of the application.
+  package var columnsOfKey: [Table.Column] {
+    if case .mapped(_, let key, _) = kind { key } else { [] }
   }
+
+  package var keyNames: [String] { isMapped ? columnsOfKey.map(\.name) : ["key"] }
+
+  private var keyColumns: [String] { keyNames.map(quoted) }
 
   package func keyColumns(_ alias: String) -> [String] { keyColumns.map { "\(alias).\($0)" } }
 
@@ -134,7 +137,7 @@ package struct NodeTable: Hashable, Sendable {
   func isValue(
     _ reference: String, _ key: String, _ column: Table.Column?, at index: Int?
   ) -> String {
-    let affinity = index.flatMap(keyAffinity)
+    let affinity = index.map { columnsOfKey[$0].affinity }
     let collation = collation(at: index ?? 0)
     if affinity?.isNumeric == true && column?.affinity == .blob {
       return "\(reference)\(collation) "
@@ -175,16 +178,10 @@ package struct NodeTable: Hashable, Sendable {
     if case .mapped(_, _, let collations) = kind { collations } else { nil }
   }
 
-  private func keyAffinity(at index: Int) -> Table.Affinity? {
-    guard case .mapped(_, let key, _) = kind else { return nil }
-    return key[index].affinity
-  }
-
   /// A value from a JSON text, or from a column of another type, as the key's column would store
   /// it. Bytes stay what they are. The `+` removes the affinity.
   package func asKey(_ value: String) -> String {
-    guard case .mapped(_, let key, _) = kind else { return "+CAST(\(value) AS TEXT)" }
-    return asKey(value, as: key[0])
+    isMapped ? asKey(value, as: columnsOfKey[0]) : "+CAST(\(value) AS TEXT)"
   }
 
   func asKey(_ value: String, as column: Table.Column) -> String {
@@ -198,15 +195,9 @@ package struct NodeTable: Hashable, Sendable {
 
   /// The table that numbers its nodes: rows with id, collection and key.
   package var nodes: String { kind == .managed ? "main.cascade_node" : "temp.known" }
-}
 
-extension NodeTable {
   func isListed(_ alias: String, _ value: String) -> String {
     table?.rowid == nil ? hasKey(alias, value) : "\(row(alias)) = \(value)"
-  }
-
-  package var keyNames: [String] {
-    if case .mapped(_, let key, _) = kind { key.map(\.name) } else { ["key"] }
   }
 
   /// A condition: the row has the key that is bound from `first` on. It is compared as the key's

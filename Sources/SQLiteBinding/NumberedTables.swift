@@ -39,9 +39,7 @@ package struct NumberedTables: Sendable {
   /// Finds those references of a relation that exist now.
   package func existingReferences(
     _ relation: EdgeRelation, _ driver: EdgeRelation.StartingNodes = .gone
-  )
-    -> EdgeRelation.StartingNodes
-  {
+  ) -> EdgeRelation.StartingNodes {
     EdgeRelation.StartingNodes(
       rows: driver.rows, id: driver.id, hasLists: notedLists.contains(relation.listedName))
   }
@@ -132,8 +130,7 @@ extension NodeTable {
     // Without the plus, SQLite infers that whatever equals the number is above zero too, and scans
     // all such rows.
     case .byKey: "\(nodes) AS m ON m.id = \(number) AND +m.id > 0 AND m.collection = \(id)"
-    case .byRowid:
-      "\(rows) AS m ON \(row("m")) = \(rowid(of: number)) AND \(hasRow(number))"
+    case .byRowid: row("m", of: number, form)
     }
   }
 
@@ -200,7 +197,6 @@ extension NodeTable {
     isNotListed("temp.still_to_go", alias, numbers)
   }
 
-  /// Whether the row of `alias` is not in a table of numbers.
   package func isNotListed(_ list: String, _ alias: String, _ numbers: NumberedTables) -> String {
     isNotListed(Query(list), alias, numbers).text
   }
@@ -233,9 +229,7 @@ extension Connection {
           """, [])
     }
   }
-}
 
-extension Connection {
   package func numbers(_ binding: Binding) throws(SQLiteError) -> NumberedTables {
     var numbers = NumberedTables()
     let isResumed =

@@ -5,12 +5,9 @@ internal import CascadeSQLite
 /// `cascade_node` is only its identity, for the stored edges that name it.
 extension Binding {
   /// Whether a row of `cascade_node` stands for a node that exists.
-  package func nodeExists(_ alias: String) -> String {
-    nodeExists(alias, object: "\(alias).id IS NOT NULL")
-  }
-
-  /// The same for any row with a collection and a key; `object` is the condition for an object.
-  package func nodeExists(_ alias: String, object: String) -> String {
+  /// In any other row with a collection and a key, `object` is the condition for an object.
+  package func nodeExists(_ alias: String, object: String? = nil) -> String {
+    let object = object ?? "\(alias).id IS NOT NULL"
     if collections.isEmpty { return object }
     let cases = collections.values.sorted { $0.id < $1.id }.map { table in
       "WHEN \(table.id) THEN \(table.hasRow(withKey: "\(alias).key"))"
@@ -19,9 +16,7 @@ extension Binding {
       CASE \(alias).collection \(cases.joined(separator: " ")) ELSE \(object) END
       """
   }
-}
 
-extension Binding {
   /// Whether no two different spellings are the same key.
   package var comparesByBytes: Bool {
     collections.values.allSatisfy { $0.collations?.allSatisfy { $0 == "BINARY" } ?? true }
@@ -29,7 +24,6 @@ extension Binding {
 }
 
 extension NodeTable {
-  /// Whether some row has this key.
   package func hasRow(withKey value: String) -> String {
     "EXISTS (SELECT 1 FROM \(rows) AS p WHERE \(hasKey("p", value)))"
   }

@@ -6,10 +6,7 @@ package struct Slice: Hashable, Sendable {
   package let low: Int64
   package let high: Int64
 
-  package init(low: Int64, high: Int64) {
-    self.low = low
-    self.high = high
-  }
+  package init(low: Int64, high: Int64) { (self.low, self.high) = (low, high) }
 
   package var isEmpty: Bool { low == high }
   package var count: Int64 { high - low }

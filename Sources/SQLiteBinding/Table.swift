@@ -128,17 +128,14 @@ package struct Table: Hashable, Sendable {
     }
   }
 
-  /// Whether rows can be found by this column without a scan of the table.
   package func hasIndex(on column: String) -> Bool { hasIndex(on: [column]) }
 
-  /// The same for several columns, in any order: an index begins with them.
+  /// Whether an index begins with these columns, in any order.
   package func hasIndex(on columns: [String]) -> Bool {
     let wanted = Set(columns.map(\.folded))
     return indexes.contains { Set($0.prefix(columns.count).map(\.folded)) == wanted }
   }
-}
 
-extension Table {
   /// The columns that name a node of `table`.
   package typealias End = (columns: [String], table: NodeTable)
 }

@@ -7,10 +7,7 @@ package struct Trigger: Hashable, Sendable {
   package let name: String
   package let sql: String
 
-  package init(name: String, sql: String) {
-    self.name = name
-    self.sql = sql
-  }
+  package init(name: String, sql: String) { (self.name, self.sql) = (name, sql) }
 
   /// SQLite stores the text without the schema name. Without it here, CREATE TRIGGER would choose a
   /// temporary table of Cascade's, if one had the same name.
@@ -32,9 +29,7 @@ package struct Trigger: Hashable, Sendable {
       \(body.map { "  \($0);\n" }.joined())END
       """
   }
-}
 
-extension Trigger {
   package static let denial = "cascade_deny_"
 
   /// Whether a row of the schema is a trigger of Cascade's, as SQL. Other names with the same

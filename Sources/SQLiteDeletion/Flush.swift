@@ -250,9 +250,9 @@ extension Writer {
       SELECT n.collection, n.key FROM temp.gone AS g CROSS JOIN cascade_node AS n ON n.id = g.id
       WHERE g.seq > ? AND g.seq <= ? LIMIT ?
       """, .integer(slice.low), .integer(slice.high), .integer(few + 1)
-    ) { IdentityCaches.Identity(collection: $0.integer(0), key: $0.text(1)) }
-    if gone.count > few { return identities.caches.nodes.removeAllEntries() }
-    for identity in gone { identities.caches.nodes[identity] = nil }
+    ) { Identities.Identity(collection: $0.integer(0), key: $0.text(1)) }
+    if gone.count > few { return identities.nodes.removeAllEntries() }
+    for identity in gone { identities.nodes[identity] = nil }
   }
 
   package func clearFlushState() throws {

@@ -346,7 +346,7 @@ extension EdgeRelation {
   }
 }
 
-/// The plans of held values (`HeldValues.swift`), among those of sweeps. One relationship and one
+/// The plans of held values (`DanglingScan.swift`), among those of sweeps. One relationship and one
 /// value have one plan, with the same number as long as they are found again.
 extension Connection {
   package func heldValuePlans() throws(SQLiteError) -> [HeldValuePlan] {

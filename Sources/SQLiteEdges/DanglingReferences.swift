@@ -95,14 +95,7 @@ extension Writer {
 
   // MARK: - When a node begins to exist
 
-  /// Gives the source edges to all nodes it refers to that exist by now. Runs before its value is
-  /// read again.
-  func resolveReferences(of source: Int64) throws {
-    var last = ReferencedNode.none
-    while try resolveNextReference(behind: &last, of: source) {}
-  }
-
-  package func resolveReferencesTo(_ identity: IdentityCaches.Identity, to id: Int64) throws {
+  package func resolveReferencesTo(_ identity: Identities.Identity, to id: Int64) throws {
     if facts.references.collections.isEmpty { return }
     try resolveReferencesTo(identity.collection, .text(identity.key), to: id, isOwn: true)
   }
@@ -117,16 +110,9 @@ extension Writer {
       DELETE FROM cascade_dangling_reference WHERE collection = ?1 AND key = ?2 AND source IN (
         SELECT source FROM cascade_dangling_reference
         WHERE collection = ?1 AND key = ?2 AND source NOT IN (SELECT id FROM temp.dead) LIMIT ?3)
-      RETURNING source, name, origin, rules
-      """, .integer(collection), key, .integer(most)
-    ) { row in
-      (
-        EdgeKey(
-          source: row.integer(0), name: row.integer(1), destination: id,
-          origin: Origin(rawValue: row.integer(2)) ?? .property),
-        Rules(rawValue: row.integer(3))
-      )
-    }
+      RETURNING source, name, ?4, origin, rules
+      """, .integer(collection), key, .integer(most), .integer(id)
+    ) { (EdgeKey($0), Rules(rawValue: $0.integer(4))) }
     for (edge, rules) in edges { try add(edge, rules: rules, isOwn: isOwn) }
     return Int64(edges.count)
   }
@@ -136,14 +122,14 @@ extension Writer {
   package func resolveReferencesToRows() throws {
     if facts.references.collections.isEmpty { return }
     let commits = try foreignCommits()
-    if commits == identities.caches.referencesCurrentAt && !binding.hasTriggers
+    if commits == identities.referencesCurrentAt && !binding.hasTriggers
       && binding.comparesByBytes
     {
       try resolveReferencesToInserted()
     } else {
       try resolveReferences()
     }
-    identities.caches.referencesCurrentAt = commits
+    identities.referencesCurrentAt = commits
   }
 
   private func resolveReferencesToInserted() throws {
@@ -163,12 +149,12 @@ extension Writer {
     }
   }
 
-  /// Does so for all references; with `toObjects` also for those to objects that an undo brought
-  /// back.
-  package func resolveReferences(toObjects: Bool = false) throws {
+  /// Does so for all references, or for those of a source whose value is about to be read again;
+  /// with `toObjects` also for those to objects that an undo brought back.
+  package func resolveReferences(of source: Int64? = nil, toObjects: Bool = false) throws {
     if facts.references.collections.isEmpty { return }
-    var last = ReferencedNode.none
-    while try resolveNextReference(behind: &last, toObjects: toObjects) {}
+    var last: ReferencedNode = (.min, .null)
+    while try resolveNextReference(behind: &last, toObjects: toObjects, of: source) {}
   }
 
   /// Gives these references their edges before a sweep, which must see them: the planner cannot
@@ -176,11 +162,11 @@ extension Writer {
   package func resolveReferencesBeforeSweep() throws {
     if attachment.isDetached { return }
     if try facts.references.collections.isEmpty || isPartlyBound
-      || nextResolvable(behind: .none) == nil
+      || nextResolvable(behind: (.min, .null)) == nil
     {
       return
     }
-    var last = ReferencedNode.none
+    var last: ReferencedNode = (.min, .null)
     try repeatInTransactions {
       // These edges are older than any that follow.
       defer { identities.counters.serial += 1 }
@@ -200,7 +186,7 @@ extension Writer {
     )
     // Very many sources may refer to one node. Then the next call takes the same node again.
     if count < rowsPerClockCheck {
-      last = ReferencedNode(collection: next.collection, key: next.key)
+      last = (next.collection, next.key)
     }
     return true
   }
@@ -208,8 +194,7 @@ extension Writer {
   private func nextResolvable(
     behind last: ReferencedNode, objects: Bool = false, of source: Int64? = nil
   ) throws -> (node: Node, collection: Int64, key: Value)? {
-    let tables = binding.collections.values.map { String($0.id) }.joined(separator: ", ")
-    let isRow = "l.collection IN (\(tables))"
+    let isRow = "l.collection IN (\(binding.tableNumbers))"
     return try db.all(
       generated: """
         SELECT c.name, l.key, l.collection
@@ -224,12 +209,7 @@ extension Writer {
 }
 
 /// A node that references in `cascade_dangling_reference` name.
-private struct ReferencedNode {
-  package let collection: Int64
-  let key: Value
-
-  static let none = ReferencedNode(collection: .min, key: .null)
-}
+private typealias ReferencedNode = (collection: Int64, key: Value)
 
 extension Binding {
   /// A condition: the node that a row of `cascade_dangling_reference` names exists.

@@ -1,6 +1,7 @@
 package import CascadeModel
 internal import CascadeSQLite
 internal import CascadeStore
+internal import CascadePlanning
 internal import SQLiteBinding
 package import SQLiteTables
 internal import SQLiteJournal
@@ -14,10 +15,14 @@ package struct EdgeKey: Hashable {
   package var origin: Origin
 
   package init(source: Int64, name: Int64, destination: Int64, origin: Origin) {
-    self.source = source
-    self.name = name
-    self.destination = destination
-    self.origin = origin
+    (self.source, self.name) = (source, name)
+    (self.destination, self.origin) = (destination, origin)
+  }
+
+  /// From the columns: source, name, destination, origin.
+  init(_ row: Row) {
+    (source, name, destination) = (row.integer(0), row.integer(1), row.integer(2))
+    origin = Origin(rawValue: row.integer(3)) ?? .property
   }
 }
 
@@ -36,8 +41,10 @@ extension Writer {
       "INSERT INTO cascade_edge VALUES(?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
       row: (edge.source, edge.name, edge.destination, edge.origin.rawValue, rules.rawValue, born))
     if db.changes == 1 {
-      if isOwn { try added(edge) }
-      return
+      if !isOwn { return }
+      current.counts.edgesAdded += 1
+      try touch(edge.source)
+      return try touch(edge.destination)
     }
     try db.run(
       """
@@ -45,12 +52,6 @@ extension Writer {
       WHERE source = ?1 AND name = ?2 AND destination = ?3 AND origin = ?4
       """, .integer(edge.source), .integer(edge.name), .integer(edge.destination),
       .integer(edge.origin.rawValue), .integer(rules.rawValue))
-  }
-
-  private func added(_ edge: EdgeKey) throws {
-    current.counts.edgesAdded += 1
-    try touch(edge.source)
-    try touch(edge.destination)
   }
 
   /// Takes back the removal of an edge that was removed since the last flush: the edge was never
@@ -149,27 +150,28 @@ extension Writer {
   }
 
   package func declaredEdges(of id: Int64) throws -> [EdgeKey: Rules] {
+    try edges(of: id, from: .declared, to: .declared)
+  }
+
+  /// The stored edges of a source with these origins.
+  func edges(of id: Int64, from first: Origin, to last: Origin) throws -> [EdgeKey: Rules] {
     let edges = try db.all(
-      "SELECT name, destination, rules FROM cascade_edge WHERE source = ? AND origin = ?",
-      .integer(id), .integer(Origin.declared.rawValue)
-    ) { row in
-      (
-        EdgeKey(
-          source: id, name: row.integer(0), destination: row.integer(1), origin: .declared),
-        Rules(rawValue: row.integer(2))
-      )
-    }
+      """
+      SELECT source, name, destination, origin, rules FROM cascade_edge
+      WHERE source = ? AND origin BETWEEN ? AND ?
+      """, .integer(id), .integer(first.rawValue), .integer(last.rawValue)
+    ) { (EdgeKey($0), Rules(rawValue: $0.integer(4))) }
     return Dictionary(uniqueKeysWithValues: edges)
   }
 
   /// The model's rules for an edge that was written without rules.
   package func modelRules(_ name: String, from: Node, to: Destination) throws -> Rules {
-    let target: String
-    switch to {
-    case .node(let node): target = node.collection
-    case .file(let root, _): target = root
-    }
     if let rules = model.rules(for: name, from: from.collection, to: to) { return rules }
+    let target =
+      switch to {
+      case .node(let node): node.collection
+      case .file(let root, _): root
+      }
     throw Rejection(
       .invalid,
       "the edge \"\(name)\" from \(from) has no rules, and the model declares no relationship "
@@ -189,5 +191,69 @@ extension EdgeRelation {
     AND m.collection = \(destination.id) AND \(isEdge)
     AND \(destination.isReferenceToNode(by: reference))
     """
+  }
+}
+
+extension Writer {
+  /// The identity of a managed node, whether the node exists or not.
+  package func identity(of node: Node) throws -> Identities.Identity {
+    guard let key = node.key.managedText else {
+      throw Rejection(.invalid, model.keyProblem(node)!, node: node)
+    }
+    return Identities.Identity(collection: try managedCollectionId(node.collection), key: key)
+  }
+
+  package func managedCollectionId(_ name: String) throws -> Int64 {
+    if let id = identities.collections[name] { return id }
+    if let problem = binding.problem(of: name) { throw cannotBeWritten(name, problem.message) }
+    if let problem = model.problem(ofChanged: name) { throw Rejection(.invalid, problem) }
+    if let other = try db.collection(lookingLike: name) {
+      throw Rejection(.invalid, RecordedCollection.looksLike(other))
+    }
+    return try collectionId(name)
+  }
+
+  /// The id of an edge's end. A node that does not exist yet gets an identity, and is marked dead
+  /// until it is put.
+  package func endId(_ destination: Destination) throws -> Int64 {
+    if case .node(let node) = destination, let table = try table(of: node.collection) {
+      return try end(node, in: table)
+    }
+    let identity = try identity(of: destination)
+    if let id = try existingId(identity) { return id }
+    let id = try insertIdentity(identity)
+    // A file that an edge names counts as existing: a transaction does not ask the disk.
+    if case .node = destination { try markDead(id) }
+    return id
+  }
+
+  package func endId(_ node: Node) throws -> Int64 { try endId(.node(node)) }
+
+  /// The id of an end that has a row in `cascade_node`, marked dead or not.
+  package func existingId(_ end: Destination) throws -> Int64? {
+    if case .node(let node) = end, let table = try table(of: node.collection) {
+      return try find(node, in: table)
+    }
+    return try existingId(identity(of: end))
+  }
+
+  func identity(of destination: Destination) throws -> Identities.Identity {
+    switch destination {
+    case .node(let node): return try identity(of: node)
+    case .file(let root, let path):
+      if let problem = model.problem(ofRoot: root) { throw Rejection(.invalid, problem) }
+      let collection = try collectionId(Destination.fileCollection + root)
+      return Identities.Identity(collection: collection, key: path)
+    }
+  }
+
+  func insertIdentity(_ identity: Identities.Identity) throws -> Int64 {
+    let id = newId()
+    try db.run(
+      "INSERT INTO cascade_node(id, collection, key) VALUES(?, ?, ?)", .integer(id),
+      .integer(identity.collection), .text(identity.key))
+    identities.nodes[identity] = id
+    if facts.hasTables { try renumber(.text(identity.key), in: identity.collection, as: id) }
+    return id
   }
 }

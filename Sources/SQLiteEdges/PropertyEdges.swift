@@ -81,24 +81,11 @@ extension Writer {
   package func edge(of place: PropertyReference, from source: Int64, to destination: Int64) throws
     -> EdgeKey
   {
-    EdgeKey(
-      source: source, name: try nameId(place.name), destination: destination,
-      origin: place.origin)
+    let name = try nameId(place.name)
+    return EdgeKey(source: source, name: name, destination: destination, origin: place.origin)
   }
 
   func propertyEdges(of id: Int64) throws -> [EdgeKey: Rules] {
-    let edges = try db.all(
-      """
-      SELECT name, destination, origin, rules FROM cascade_edge WHERE source = ? AND origin >= ?
-      """, .integer(id), .integer(Origin.firstOfValues.rawValue)
-    ) { row in
-      (
-        EdgeKey(
-          source: id, name: row.integer(0), destination: row.integer(1),
-          origin: Origin(rawValue: row.integer(2)) ?? .property),
-        Rules(rawValue: row.integer(3))
-      )
-    }
-    return Dictionary(uniqueKeysWithValues: edges)
+    try edges(of: id, from: .firstOfValues, to: .polymorphic)
   }
 }

@@ -15,6 +15,14 @@ internal import SQLiteJournal
 /// Very many objects are read in several transactions. If the daemon is killed between them, the
 /// work begins again.
 extension Writer {
+  /// Adapts to a changed schema at once: the next transaction may be far off.
+  package func adaptToSchema() throws {
+    if attachment.isDetached { return }
+    let isBound = try db.integer("PRAGMA main.schema_version") == binding.schemaVersion
+    if try !isBound || attachment.isSchemaFresh && db.hasStatistics { try group {} }
+    if !attachment.areReferencesRead { try rebuildReferences() }
+  }
+
   /// If a table does not fit the model, its content is not known, and the edges stay unread.
   package func rebuildReferences() throws {
     let fingerprint = facts.references.fingerprint
@@ -76,7 +84,12 @@ extension Writer {
         }
       }
     }
-    for edge in unsaid.keys { try deleteEdge(edge) }
+    for edge in unsaid.keys {
+      try db.run(
+        "DELETE FROM cascade_edge WHERE source = ? AND name = ? AND destination = ? AND origin = ?",
+        .integer(edge.source), .integer(edge.name), .integer(edge.destination),
+        .integer(edge.origin.rawValue))
+    }
   }
 
   private func goneEnd(_ destination: Destination, _ old: [EdgeKey: Rules]) throws -> Int64? {
@@ -89,13 +102,6 @@ extension Writer {
     }
   }
 
-  private func deleteEdge(_ edge: EdgeKey) throws {
-    try db.run(
-      "DELETE FROM cascade_edge WHERE source = ? AND name = ? AND destination = ? AND origin = ?",
-      .integer(edge.source), .integer(edge.name), .integer(edge.destination),
-      .integer(edge.origin.rawValue))
-  }
-
   /// A file that is named counts as existing, as everywhere else.
   func existingEnd(_ destination: Destination) throws -> Int64? {
     if case .node(let node) = destination, try !isThere(node) { return nil }
@@ -106,16 +112,7 @@ extension Writer {
     guard let table = try table(of: node.collection) else {
       return try existingId(.node(node)) != nil
     }
-    return try keys(of: node, in: table).flatMap { try locate($0, in: table) } != nil
-  }
-
-  /// Nil if the table cannot have such a key.
-  private func keys(of node: Node, in table: NodeTable) throws -> [Value]? {
-    do {
-      return try keyValues(node, table)
-    } catch is Rejection {
-      return nil
-    }
+    return try model.keyProblem(node) == nil && locate(keyValues(node, table), in: table) != nil
   }
 
   private struct StoredObject {
@@ -125,9 +122,8 @@ extension Writer {
     let value: String?
 
     init(_ row: Row) {
-      (id, key, type, value) = (
-        row.integer(0), row.text(1), row.optionalText(2), row.optionalText(3)
-      )
+      (id, key) = (row.integer(0), row.text(1))
+      (type, value) = (row.optionalText(2), row.optionalText(3))
     }
   }
 
@@ -150,15 +146,5 @@ extension Connection {
       WHERE place IS NULL AND name NOT GLOB 'cascade_*' ORDER BY id
       """
     ) { $0.text(0) }
-  }
-}
-
-extension Writer {
-  /// Adapts to a changed schema at once: the next transaction may be far off.
-  package func adaptToSchema() throws {
-    if attachment.isDetached { return }
-    let isBound = try db.integer("PRAGMA main.schema_version") == binding.schemaVersion
-    if try !isBound || attachment.isSchemaFresh && db.hasStatistics { try group {} }
-    if !attachment.areReferencesRead { try rebuildReferences() }
   }
 }

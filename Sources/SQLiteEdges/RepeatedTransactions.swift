@@ -13,7 +13,10 @@ extension Writer {
     defer { removeBarrier() }
     var isMore = true
     while isMore {
-      try inPacedTransaction { isMore = try repeatWithinBudget(body) }
+      isMore = try group(isStep: true) {
+        lock.pace.noteForeignCommits(foreignCommits: try foreignCommits())
+        return try repeatWithinBudget(body)
+      }
       if isMore { try yieldLock() }
     }
     try checkpointAfterSweep()
@@ -26,13 +29,6 @@ extension Writer {
       if .now >= end || lock.pace.rowsToAStep != nil { return true }
     }
     return false
-  }
-
-  private func inPacedTransaction(_ body: () throws -> Void) throws {
-    try group(isStep: true) {
-      lock.pace.noteForeignCommits(foreignCommits: try foreignCommits())
-      try body()
-    }
   }
 
   /// Passes the rows that `ids` selects to `body`, in the order of their ids. If there are none, no

@@ -19,35 +19,15 @@ package struct RowEdge {
 
   /// What makes two of them the same, in whichever places they are. Keys are compared
   /// by bytes.
-  var identity: Identity {
-    Identity(
-      name: place.nameId, sourceCollection: place.source.id, source: Identity.Key(source.key),
-      destinationCollection: place.destination.id, destination: Identity.Key(destination.key))
-  }
-
-  struct Identity: Hashable {
-    let name: Int64
-    let sourceCollection: Int64
-    let source: Key
-    let destinationCollection: Int64
-    let destination: Key
-
-    struct Key: Hashable {
-      private let value: Value
-      private let isText: Bool
-
-      init(_ value: Value) {
-        if case .text(let text) = value {
-          (self.value, isText) = (.blob(Array(text.utf8)), true)
-        } else {
-          (self.value, isText) = (value, false)
-        }
+  var identity: [Value] {
+    let ends = [(place.source, source), (place.destination, destination)]
+    return [.integer(place.nameId)]
+      + ends.flatMap { table, end -> [Value] in
+        guard case .text(let text) = end.key else { return [.integer(table.id), end.key] }
+        return [.integer(table.id), .null, .blob(Array(text.utf8))]
       }
-    }
   }
-}
 
-extension RowEdge {
   /// Rejects a path that no edge may have. Such a path that SQL wrote is listed by `check`; one in
   /// a change file is rejected.
   fileprivate func rejectUnusablePath() throws {
@@ -95,9 +75,9 @@ extension Writer {
 
   package func recordChange(_ old: [RowEdge], becoming new: [RowEdge]) throws {
     let before = Set(old.map(\.identity))
-    var counts: [RowEdge.Identity: Int] = [:]
+    var counts: [[Value]: Int] = [:]
     for edge in new { counts[edge.identity, default: 0] += 1 }
-    var seen: Set<RowEdge.Identity> = []
+    var seen: Set<[Value]> = []
     for edge in old where counts[edge.identity] == nil {
       if seen.insert(edge.identity).inserted { try removed(edge) }
     }
@@ -142,10 +122,7 @@ extension Writer {
     if try occurrences(of: key, like: edge.place, atLeast: 0) > 0 { return }
     try touch(source)
     try touch(destination)
-    if try cancelAddition(key) {
-      if edge.place.countsReferences { current.counts.edgesAdded -= 1 }
-      return
-    }
+    if try cancelAddition(key, edge.place) { return }
     countRemoved(edge)
     // There was no edge to a node that came since, though the reference has its key.
     if try !edge.place.alternatives.isEmpty && isNew(destination, in: edge.place.destination) {
@@ -193,8 +170,7 @@ extension Writer {
       let key = EdgeKey(
         source: source, name: edge.place.nameId, destination: destination, origin: .declared)
       try touch(destination)
-      let isFresh = try cancelAddition(key)
-      if isFresh && edge.place.countsReferences { current.counts.edgesAdded -= 1 }
+      let isFresh = try cancelAddition(key, edge.place)
       if edge.place.source != table { continue }
       try recordLoss(key, edge.place.rules, born: isFresh ? identities.counters.serial : 0)
     }
@@ -210,10 +186,11 @@ extension Writer {
     current.lostCount -= db.changes
   }
 
-  private func cancelAddition(_ key: EdgeKey) throws -> Bool {
+  private func cancelAddition(_ key: EdgeKey, _ place: EdgeRelation) throws -> Bool {
     try db.run(
       "DELETE FROM temp.new_edges WHERE source = ? AND name = ? AND destination = ?",
       .integer(key.source), .integer(key.name), .integer(key.destination))
+    if place.countsReferences { current.counts.edgesAdded -= db.changes }
     return db.changes > 0
   }
 
@@ -261,7 +238,8 @@ extension Writer {
   ) throws -> Int {
     let places = binding.edgeRelations(like: place)
     var count = try isStored(key) ? 1 : 0
-    if places.count == 1 && !place.isJoinTable { return count + least }
+    // Several rows of a join table may hold the same edge.
+    if places.count == 1 && !place.isInJoinTable { return count + least }
     for place in places { count += try occurrences(of: key, in: place) }
     return count
   }
@@ -283,9 +261,6 @@ extension Writer {
 }
 
 extension EdgeRelation {
-  /// Several rows may hold the same edge.
-  fileprivate var isJoinTable: Bool { if case .join = form { true } else { false } }
-
   private var lookedUpDestination: String {
     destination.kind == .files
       ? "" : "LEFT JOIN \(destination.rows) AS d ON \(destination.hasKey("d", reference))"

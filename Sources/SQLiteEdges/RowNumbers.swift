@@ -124,7 +124,6 @@ extension Writer {
     return spellings.first ?? key
   }
 
-  /// Whether the row was inserted since the last flush.
   package func isInsertedSinceFlush(_ id: Int64) throws -> Bool {
     try db.integer("SELECT 1 FROM temp.new_rows WHERE id = ?", .integer(id)) != nil
   }
@@ -187,5 +186,107 @@ extension Writer {
     try db.run("UPDATE temp.lost_edges SET source = ? WHERE source = ?", change.0, change.1)
     try db.run(
       "UPDATE temp.lost_edges SET destination = ? WHERE destination = ?", change.0, change.1)
+  }
+
+  /// Returns whether there is such a row. If a later change names the row, it gets a number of its
+  /// own. Not used where the application has triggers: before the flush, a trigger may put another
+  /// row in the place of a deleted one.
+  package func markDeadUnnamed(_ keys: [Value], in table: NodeTable) throws -> Bool {
+    guard !binding.hasTriggers, let mark = markOfUnnamedDead(in: table) else { return false }
+    try db.run(generated: mark, keys)
+    countUnnamedDead(in: table)
+    return db.changes > 0
+  }
+
+  package func markAllDead(of table: NodeTable, _ numbers: NumberedTables) throws {
+    try db.run(
+      generated: """
+        INSERT OR IGNORE INTO temp.dead SELECT \(table.number("s", numbers))
+        FROM \(table.rows) AS s WHERE \(table.isNode("s", numbers))
+        """)
+    countUnnamedDead(in: table)
+  }
+
+  /// Looks up again where the rows are that changes deleted: a trigger may have moved or deleted
+  /// some.
+  package func refreshDeletedRows() throws {
+    if !binding.hasTriggers || current.sweep.isSweep { return }
+    let dead = try db.all(
+      """
+      SELECT DISTINCT k.collection FROM temp.dead AS d CROSS JOIN temp.known AS k ON k.id = d.id
+      WHERE d.id > 0
+      """
+    ) { $0.integer(0) }
+    for table in binding.collections.values where dead.contains(table.id) {
+      let rows = "FROM \(table.rows) AS s WHERE \(table.hasKey("s", "known.key"))"
+      try db.run(
+        generated: """
+          UPDATE temp.known
+          SET row = (SELECT \(table.row("s")) \(rows)), present = EXISTS (SELECT 1 \(rows))
+          WHERE id IN (SELECT id FROM temp.dead WHERE id > 0) AND collection = \(table.id) AND present
+          """)
+    }
+  }
+
+  private func countUnnamedDead(in table: NodeTable) {
+    if db.changes == 0 { return }
+    current.unnamedDead[table.id] = markOfUnnamedDead(in: table).map { (table, $0) }
+    current.deadCount += db.changes
+  }
+
+  /// A statement that marks the row whose key is bound as dead, if no record names it; nil if rows
+  /// of the table have no such numbers.
+  private func markOfUnnamedDead(in table: NodeTable) -> String? {
+    if let dead = current.unnamedDead[table.id] { return dead.mark }
+    guard let base = table.numberBase else { return nil }
+    let isNamed = "collection = \(table.id) AND key = +\(table.key("s"))"
+    return """
+      INSERT OR IGNORE INTO temp.dead SELECT \(base) + \(table.row("s"))
+      FROM \(table.rows) AS s WHERE \(table.isKeyed("s")) AND \(table.isInRange("s"))
+      AND NOT EXISTS (SELECT 1 FROM temp.known WHERE id > 0 AND \(isNamed))
+      AND NOT EXISTS (SELECT 1 FROM main.cascade_node WHERE \(isNamed))
+      """
+  }
+
+  /// Gives a dead row that was not named the id by which something names it now.
+  func assignIdToDead(_ place: RowLocation, in collection: Int64, as id: Int64) throws {
+    guard let dead = current.unnamedDead[collection], case .integer(let row) = place.row,
+      let number = dead.table.number(ofRow: row)
+    else { return }
+    try db.run("UPDATE temp.dead SET id = ? WHERE id = ?", .integer(id), .integer(number))
+  }
+
+  /// Forgets the unnamed dead rows of a table whose rows all have names now.
+  package func clearUnnamedDead(of table: NodeTable) throws {
+    if current.unnamedDead[table.id] == nil { return }
+    try db.run(generated: "DELETE FROM temp.dead WHERE \(table.hasRow("id"))")
+    current.deadCount -= db.changes
+    current.unnamedDead[table.id] = nil
+  }
+
+  /// If a table has got a row that cannot have such a number, no row of it has one any more.
+  package func nameDeadOutOfRange() throws {
+    let byRow = current.numbers.byRowid
+    let tables = current.unnamedDead.values.map(\.table).filter { !byRow.contains($0.id) }
+    if tables.isEmpty { return }
+    for table in tables { try nameDead(in: table) }
+    current.numbers = try db.numbers(binding)
+  }
+
+  /// Names all dead rows: a row that may be put again is kept only once in the trash, as it was
+  /// before.
+  package func nameAllDead() throws {
+    for dead in current.unnamedDead.values { try nameDead(in: dead.table) }
+  }
+
+  private func nameDead(in table: NodeTable) throws {
+    let places = try db.all(
+      generated: """
+        SELECT \(table.key("s")), \(table.row("s"))
+        FROM temp.dead AS d CROSS JOIN \(table.row("s", of: "d.id", .byRowid))
+        """
+    ) { RowLocation(key: $0.value(0), row: $0.value(1)) }
+    for place in places { _ = try number(place, in: table.id) }
+    current.unnamedDead[table.id] = nil
   }
 }

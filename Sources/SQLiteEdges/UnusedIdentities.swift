@@ -9,7 +9,7 @@ extension Writer {
   /// Removes those of rows.
   package func deleteUnusedIdentities() throws {
     if try db.hasPendingEdges { return }
-    try findUnusedIdentities(binding.numberedTables)
+    try findUnusedIdentities(binding.tableNumbers)
     try forEachSlice(of: "SELECT id FROM temp.unused_identities", deleteFoundUnusedIdentities)
   }
 
@@ -28,7 +28,7 @@ extension Writer {
       """
       DELETE FROM cascade_node WHERE id IN (SELECT id FROM temp.unused_identities WHERE id > ? AND id <= ?)
       """, few.bound[0], few.bound[1])
-    identities.caches.nodes.removeAllEntries()
+    identities.nodes.removeAllEntries()
   }
 }
 
@@ -38,7 +38,7 @@ extension Connection {
     return try integer(
       generated: """
         SELECT 1 FROM main.cascade_node AS n
-        WHERE \(Connection.isUnused(in: binding.numberedTables)) LIMIT 1
+        WHERE \(Connection.isUnused(in: binding.tableNumbers)) LIMIT 1
         """) != nil
   }
 
@@ -57,11 +57,5 @@ extension Connection {
     AND NOT EXISTS (SELECT 1 FROM main.cascade_edge WHERE source = n.id)
     AND NOT EXISTS (SELECT 1 FROM main.cascade_edge WHERE destination = n.id)
     """
-  }
-}
-
-extension Binding {
-  fileprivate var numberedTables: String {
-    collections.values.map { String($0.id) }.joined(separator: ", ")
   }
 }

@@ -1,6 +1,6 @@
-internal import CascadeStore
 package import CascadeModel
 package import CascadeSQLite
+internal import CascadeStore
 package import SQLiteBinding
 package import SQLiteTables
 
@@ -18,7 +18,7 @@ extension Writer {
     attachment.isSchemaFresh = false
     if isBound { return }
     try db.makeTables()
-    identities.caches.forget()
+    identities.clearCaches()
     identities.counters.forgetSaved()
     if model.hasTables {
       try rebind()
@@ -86,7 +86,6 @@ extension Writer {
     return changes
   }
 
-  /// The triggers that should exist, with the numbers of their watches.
   func triggers() throws -> [Trigger] {
     let watches = try numberWatches(binding.meanings)
     let refusals = RequiredDenials(
@@ -130,7 +129,6 @@ extension Writer {
 
 /// How the triggers that are there differ from those that should be.
 package struct TriggerChanges {
-  /// All triggers that exist after the changes.
   let existingAfterChanges: [Trigger]
   let dropped: [String]
   package let made: [Trigger]
@@ -184,5 +182,25 @@ extension Connection {
         WHERE type = 'trigger' AND (\(Trigger.isOurs)) ORDER BY name
         """
     ) { Trigger(name: $0.text(0), sql: $0.text(1)) }
+  }
+}
+
+/// A migration: the application may rebuild any of its tables. SQLite refuses to drop a table that a
+/// trigger on another table names, and only triggers that deny do that. So these are dropped, and no
+/// trigger is created before the end. A table that lost its other triggers meanwhile is then scanned
+/// as a whole (`MetaKey.watchGap`).
+extension Writer {
+  /// Runs within a transaction.
+  package func beginMigration() throws {
+    try db.setMeta(.migrating, 1)
+    for trigger in try db.ourTriggers() where trigger.name.hasPrefix(Trigger.denial) {
+      try db.execute("DROP TRIGGER main.\(quoted(trigger.name))")
+    }
+  }
+}
+
+extension Connection {
+  package var isMigrating: Bool {
+    get throws(SQLiteError) { try meta(.migrating) != nil }
   }
 }

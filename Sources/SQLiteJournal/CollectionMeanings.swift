@@ -7,8 +7,8 @@ internal import SQLiteTables
 
 /// What the collections of a store stand for: objects, or the rows of a table by a key.
 /// `cascade_collection` records it. Otherwise, a model that says something else would take the
-/// numbers of rows for objects, or objects for unused numbers. `place` is null for objects, a list
-/// of names for rows, and `?` if an older version did not record it.
+/// numbers of rows for objects, or objects for unused numbers. `place` is null for objects, and a
+/// list of names for rows.
 ///
 /// A collection that was only renamed keeps its number, and with it all that is known of it. Rows
 /// of another table, by another key or with other references, were not watched.
@@ -37,9 +37,9 @@ extension Writer {
   private func recordMeaning(_ kept: RecordedCollection) throws {
     let place = model.collections[kept.name]?.recordedMeaning
     if kept.recordedMeaning == place { return }
-    if try kept.recordedMeaning != RecordedCollection.unknown && !db.isRenamed(kept, in: model) {
+    if try !db.isRenamed(kept, in: model) {
       try clearMeaning(of: kept)
-      if kept.recordedMeaning != nil {
+      if kept.isOfRows {
         try place == nil ? deleteRowNumbers(of: kept) : db.setMeta(.firstWatch, 1)
       }
     }
@@ -126,9 +126,7 @@ package struct RecordedCollection {
   let name: String
   let recordedMeaning: String?
 
-  static let unknown = "?"
-
-  var isOfRows: Bool { recordedMeaning != nil && recordedMeaning != RecordedCollection.unknown }
+  var isOfRows: Bool { recordedMeaning != nil }
   /// The names of the table and of the columns of its key.
   var names: [String]? {
     recordedMeaning.flatMap { try? JSON.parse($0).array?.compactMap(\.string) }
@@ -147,9 +145,7 @@ package struct RecordedCollection {
     "\"\(name)\" was a table, to whose rows stored edges refer, and the model no longer has it: "
       + "restore it in the model, and unlink these edges before you remove it"
   }
-}
 
-extension RecordedCollection {
   package static func looksLike(_ other: String) -> String {
     "the store has a collection \"\(other)\" whose name differs in Unicode composition: spell this "
       + "one like that one, byte for byte"
@@ -197,12 +193,8 @@ extension [String] {
 
 extension Relationship.Target {
   fileprivate var words: [String] {
-    switch self {
-    case .collection(let name): [name]
-    case .types(let map): map.sorted { $0.key < $1.key }.flatMap { [$0.key, $0.value] }
-    case .either(let names): names.sorted()
-    case .files: []
-    }
+    guard case .types(let map) = self else { return collections }
+    return map.sorted { $0.key < $1.key }.flatMap { [$0.key, $0.value] }
   }
 }
 
@@ -244,7 +236,7 @@ extension Connection {
     guard let place = model.collections[kept.name]?.recordedMeaning else {
       return try kept.isOfRows && hasEdges(kept) ? kept.rows : nil
     }
-    if !kept.isOfRows { return try hasObjects(kept) ? kept.objects : nil }
+    if !kept.isOfRows { return try hasNodes(kept) ? kept.objects : nil }
     let other = all.first { $0.id != kept.id && $0.recordedMeaning == place }
     if try kept.recordedMeaning == place || isRenamed(kept, in: model) { return nil }
     guard let other, try hasEdges(kept) else { return nil }
@@ -264,15 +256,13 @@ extension Connection {
     var renamed: [(old: RecordedCollection, name: String)] = []
     for old in moved {
       let names = model.collections.filter { $0.value.recordedMeaning == old.recordedMeaning }.keys
-        .sorted()
-      for name in names where !renamed.contains(where: { $0.name == name }) {
+      let name = try names.sorted().first { name in
+        if renamed.contains(where: { $0.name == name }) { return false }
         let stays = kept.first { $0.name == name && !moved.map(\.id).contains($0.id) }
-        if let stays, try stays.recordedMeaning == old.recordedMeaning || hasNodes(stays) {
-          continue
-        }
-        renamed.append((old, name))
-        break
+        guard let stays else { return true }
+        return try stays.recordedMeaning != old.recordedMeaning && !hasNodes(stays)
       }
+      if let name { renamed.append((old, name)) }
     }
     return try possibleRenames(renamed, kept)
   }
@@ -283,11 +273,9 @@ extension Connection {
     _ renamed: [(old: RecordedCollection, name: String)], _ kept: [RecordedCollection]
   ) throws -> [(old: RecordedCollection, name: String)] {
     let moving = renamed.map(\.old.id)
-    var fit: [(old: RecordedCollection, name: String)] = []
-    for (old, name) in renamed {
-      let there = kept.first { $0.name == name && !moving.contains($0.id) }
-      if let there, try hasEdges(there) { continue }
-      fit.append((old, name))
+    let fit = try renamed.filter { renamed in
+      let there = kept.first { $0.name == renamed.name && !moving.contains($0.id) }
+      return try there.map { try hasEdges($0) } != true
     }
     return fit.count == renamed.count ? fit : try possibleRenames(fit, kept)
   }
@@ -319,15 +307,6 @@ extension Connection {
   private func hasNodes(_ kept: RecordedCollection) throws(SQLiteError) -> Bool {
     try integer(
       "SELECT 1 FROM cascade_node WHERE collection = ? LIMIT 1", .integer(kept.id)) != nil
-  }
-
-  /// An older version stored numbers of rows among the objects. They have no values.
-  private func hasObjects(_ kept: RecordedCollection) throws(SQLiteError) -> Bool {
-    try integer(
-      """
-      SELECT 1 FROM cascade_node
-      WHERE collection = ?1 AND (?2 IS NULL OR type IS NOT NULL OR value IS NOT NULL) LIMIT 1
-      """, .integer(kept.id), .text(kept.recordedMeaning)) != nil
   }
 
   /// Edges in properties do not count: they can be read again from the values.

@@ -1,6 +1,7 @@
-internal import CascadeModel
+package import CascadeModel
 internal import CascadeSQLite
-internal import SQLiteBinding
+package import SQLiteBinding
+internal import SQLiteTables
 
 /// A denial (rules 128 and 256) as triggers that refuse at once what it denies.
 ///
@@ -33,21 +34,17 @@ struct DenialTriggers {
       when: "EXISTS (SELECT 1 \(whenDeleted("OLD")))", body(whenDeleted("OLD")))
     guard let whenRenamed else { return [refuse] }
     // By then, the actions of foreign keys have updated the references that follow the key.
-    let isGone = "NOT EXISTS (SELECT 1 FROM \(quoted(table.name)) AS o WHERE \(isOld("o")))"
+    let isOld = denied.isSame("o", "OLD", "=")
+    let isGone = "NOT EXISTS (SELECT 1 FROM \(quoted(table.name)) AS o WHERE \(isOld))"
+    let changes = key.map { "OLD.\(quoted($0.name)) IS NOT NEW.\(quoted($0.name))" }
+      .joined(separator: " OR ")
     return [
       refuse,
       Trigger(
         Trigger.denial + "rename_\(name)", "AFTER UPDATE\(table.assignments(to: key))", on: table,
-        when: "\(changes(key)) AND \(isGone) AND EXISTS (SELECT 1 \(whenRenamed))",
+        when: "(\(changes)) AND \(isGone) AND EXISTS (SELECT 1 \(whenRenamed))",
         body(whenRenamed)),
     ]
-  }
-
-  private func isOld(_ row: String) -> String { denied.isSame(row, "OLD", "=") }
-
-  private func changes(_ key: [Table.Column]) -> String {
-    let changes = key.map { "OLD.\(quoted($0.name)) IS NOT NEW.\(quoted($0.name))" }
-    return "(\(changes.joined(separator: " OR ")))"
   }
 
   /// Before SQLite 3.47, RAISE takes only a literal, which cannot name a row. An error of
@@ -87,5 +84,226 @@ extension NodeTable {
     guard case .mapped(_, let key, _) = kind else { return "0" }
     return key.map { "\(row).\(quoted($0.name)) \(comparison) \(other).\(quoted($0.name))" }
       .joined(separator: " AND ")
+  }
+}
+
+/// Triggers for denied rows that REPLACE displaces by a UNIQUE value other than their key. Before a
+/// row is written, no trigger can tell whether it will displace the other row, be ignored, or
+/// become an update. So the denied rows are noted beforehand, and checked when the new row is
+/// there: a noted row that is gone by then was displaced.
+///
+/// Notes that were not needed are deleted when a row of the table is written, when the noted row is
+/// deleted or gets another key, and when the daemon writes.
+extension DenialTriggers {
+  func notingTriggers(_ number: Int) -> [Trigger] {
+    guard let table = denied.table else { return [] }
+    let keys = denied.otherKeys
+    if keys.isEmpty { return [] }
+    let name = "\(number)_\(denied.collection)"
+    let columns = keys.flatMap(\.columns).compactMap(table.column)
+    return [
+      note("replace_\(name)", "BEFORE INSERT", on: table, keys, unless: "NEW"),
+      note(
+        "displace_\(name)", "BEFORE UPDATE\(table.assignments(to: columns))", on: table, keys,
+        unless: "NEW", "OLD"),
+    ]
+  }
+
+  private func note(
+    _ name: String, _ event: String, on table: Table, _ keys: [Table.UniqueKey],
+    unless same: String...
+  ) -> Trigger {
+    let others = same.map { " AND NOT (\(denied.isSame("r", $0)))" }.joined()
+    let rows = keys.map { key in
+      "FROM \(quoted(table.name)) AS r WHERE \(key.isTaken("r", in: table))\(others) "
+        + "AND EXISTS (SELECT 1 \(whenDeleted("r")))"
+    }
+    return Trigger(
+      Trigger.denial + name, event, on: table,
+      when: rows.map { "EXISTS (SELECT 1 \($0))" }.joined(separator: " OR "),
+      rows.map {
+        "INSERT INTO cascade_displaced SELECT \(denied.id), \(denied.key("r")), "
+          + "(SELECT \(message("r")) \(whenDeleted("r")) LIMIT 1) \($0)"
+      })
+  }
+}
+
+extension NodeTable {
+  /// Unique keys other than the node's key, by which another node may displace a node.
+  fileprivate var otherKeys: [Table.UniqueKey] {
+    guard case .mapped(let table, let key, _) = kind else { return [] }
+    return table.indexedKeys.filter { !$0.isMade(of: key.map(\.name)) }
+  }
+
+  /// Triggers that check the noted rows, whichever denial noted them.
+  var displacedCheckTriggers: [Trigger] {
+    guard case .mapped(let table, let key, _) = kind, !otherKeys.isEmpty else { return [] }
+    let others = table.assignments(to: otherKeys.flatMap(\.columns).compactMap(table.column))
+    let forget = "DELETE FROM cascade_displaced WHERE collection = \(id)"
+    let forgetOne = "\(forget) AND key IS \(self.key("OLD"))"
+    return [
+      trigger("replaced", "INSERT", on: table, displacedDenialStatements + [forget]),
+      trigger("displaced", "UPDATE\(others)", on: table, displacedDenialStatements + [forget]),
+      trigger("gone", "DELETE", on: table, [forgetOne]),
+      trigger("renamed", "UPDATE\(table.assignments(to: key))", on: table, [forgetOne]),
+    ]
+  }
+
+  private func trigger(
+    _ what: String, _ event: String, on table: Table, _ body: [String]
+  ) -> Trigger {
+    Trigger(
+      "\(Trigger.denial)\(what)_\(id)_\(collection)", "AFTER \(event)", on: table,
+      when: "EXISTS (SELECT 1 FROM cascade_displaced)", body)
+  }
+
+  /// See `DenialTriggers.body`.
+  private var displacedDenialStatements: [String] {
+    let rows = """
+      FROM cascade_displaced AS p
+        WHERE p.collection = \(id) AND NOT (\(hasRowInTrigger(withKey: "p.key")))
+      """
+    return [
+      "SELECT json_extract('{}', (SELECT p.message \(rows) LIMIT 1))",
+      "SELECT RAISE(ABORT, \(literal("\(collection): a denied row would be displaced"))) \(rows)",
+    ]
+  }
+}
+
+/// The denials that the model, and the edges of the store, require.
+package struct RequiredDenials {
+  package let binding: Binding
+  package let model: StoreModel
+  /// The rules that some stored edge has, or once had.
+  package let rulesSeen: Rules
+
+  package init(binding: Binding, model: StoreModel, rulesSeen: Rules) {
+    (self.binding, self.model, self.rulesSeen) = (binding, model, rulesSeen)
+  }
+
+  package var triggers: [Trigger] {
+    let all = binding.edgeRelations.flatMap(refusals) + stored
+    let displaceable = all.filter { model.watchesReplacedRows($0.denied.collection) }
+    return all.enumerated().flatMap { $1.triggers($0) }
+      + displaceable.enumerated().flatMap { $1.notingTriggers($0) }
+      + displaceable.map(\.denied).unique.flatMap(\.displacedCheckTriggers)
+  }
+
+  private func refusals(_ relation: EdgeRelation) -> [DenialTriggers] {
+    let deniesDestination = relation.rules.contains(.denyDestinationDeletion)
+    return (deniesDestination && relation.destination.isMapped ? [relation.deniesDestination] : [])
+      + (relation.rules.contains(.denySourceDeletion) ? [relation.deniesSource] : [])
+  }
+
+  private var stored: [DenialTriggers] {
+    binding.collections.values.sorted { $0.id < $1.id }.flatMap { table in
+      [Rules.denyDestinationDeletion, .denySourceDeletion].compactMap { rule in
+        let isRequired =
+          rulesSeen.contains(rule) || !possibleHolders(of: table.collection, rule).isEmpty
+        return isRequired ? deniedByStoredEdges(table, rule) : nil
+      }
+    }
+  }
+
+  /// The collections that may hold a node of this one by the model's stored edges with this rule.
+  private func possibleHolders(of collection: String, _ rule: Rules) -> [String] {
+    model.relationships.filter { $0.edgeStorage == .stored && $0.rules.contains(rule) }
+      .flatMap { relationship -> [String] in
+        let from = model.collection(of: relationship.from)
+        let to = relationship.to.collections.map(model.collection)
+        if rule == .denySourceDeletion { return from == collection ? to : [] }
+        return to.contains(collection) ? [from] : []
+      }
+  }
+
+  /// A holder whose row is gone holds nothing. Only holders that the model names are checked,
+  /// because the application cannot rebuild a table that a trigger names.
+  private func deniedByStoredEdges(_ table: NodeTable, _ rule: Rules) -> DenialTriggers {
+    let (own, other) =
+      rule == .denySourceDeletion ? ("source", "destination") : ("destination", "source")
+    let alive = possibleHolders(of: table.collection, rule).unique.sorted()
+      .compactMap { binding.collections[$0] }.map { holder in
+        """
+         AND (o.collection <> \(holder.id) OR \(holder.hasRowInTrigger(withKey: "o.key")))
+        """
+      }
+    func rows(_ row: String) -> String {
+      """
+      FROM cascade_node AS n CROSS JOIN cascade_edge AS e ON e.\(own) = n.id
+          CROSS JOIN cascade_node AS o ON o.id = e.\(other)
+          WHERE n.collection = \(table.id) AND n.key = +\(table.key(row))
+          AND e.rules & \(rule.rawValue) AND o.id <> n.id\(alive.joined())
+      """
+    }
+    return DenialTriggers(
+      denied: table, rule: rule,
+      relationship: "(SELECT name FROM cascade_name WHERE id = e.name)", whenDeleted: rows,
+      whenRenamed: rows("OLD"),
+      holder: "(SELECT name FROM cascade_collection WHERE id = o.collection) || '/' || "
+        + NodeTable.shown("o.key"))
+  }
+}
+
+extension EdgeRelation {
+  fileprivate var deniesDestination: DenialTriggers {
+    func rows(_ row: String) -> String {
+      "\(sources) WHERE \(destination.isReference(reference, toRow: row))"
+        + " AND \(isEdge) AND \(source.isNode("s")) AND \(leadsNowhereElseInTrigger)"
+    }
+    func isOther(_ row: String) -> String {
+      source == destination ? " AND NOT (\(source.isSame("s", row)))" : ""
+    }
+    return DenialTriggers(
+      denied: destination, rule: .denyDestinationDeletion, relationship: literal(name),
+      whenDeleted: { rows($0) + isOther($0) }, whenRenamed: rows("OLD"),
+      holder: source.described("s"))
+  }
+
+  /// The sources and their references, for a trigger.
+  private var sources: String {
+    guard let sourceReference, let table = referringTable else {
+      return "FROM \(source.rowsInTrigger) AS s \(references)"
+    }
+    return "FROM \(quoted(table.name)) AS j CROSS JOIN \(source.rowsInTrigger) AS s "
+      + "ON \(source.hasKey("s", sourceReference))"
+  }
+
+  /// A reference in the row itself moves to the new key with the row. One in a join table stays
+  /// behind.
+  fileprivate var deniesSource: DenialTriggers {
+    func rows(_ row: String) -> String {
+      let isOther = source == destination ? " AND NOT (\(destinationInTrigger.isSame(row)))" : ""
+      return
+        "\(sources)\(destinationInTrigger.join) WHERE \(source.isSame("s", row, "=")) AND \(isEdge)"
+        + " AND \(destinationInTrigger.isThere)\(isOther)"
+    }
+    return DenialTriggers(
+      denied: source, rule: .denySourceDeletion, relationship: literal(name), whenDeleted: rows,
+      whenRenamed: joinRowsLeftBehind, holder: destinationInTrigger.name)
+  }
+
+  private var joinRowsLeftBehind: String? {
+    guard let sourceReference, let table = referringTable else { return nil }
+    return "FROM \(quoted(table.name)) AS j\(destinationInTrigger.join) "
+      + "WHERE \(source.isReference(sourceReference, toRow: "OLD"))"
+      + " AND \(isEdge) AND \(destinationInTrigger.isThere)"
+  }
+
+  /// The destination, for a trigger: its row `d`, or what a list says of a composite key. Only
+  /// Cascade's own function could take such a list apart for a join.
+  private var destinationInTrigger:
+    (join: String, isThere: String, name: String, isSame: (String) -> String)
+  {
+    if destination.isComposite && !reference.hasSeveralValues {
+      let list = reference.value
+      return (
+        "", "(\(destination.hasRowInTrigger(withKey: list)))",
+        destination.described(list: list), { destination.isSame($0, list: list) }
+      )
+    }
+    let join =
+      " CROSS JOIN \(destination.rowsInTrigger) AS d "
+      + "ON \(destination.hasKey("d", reference))"
+    return (join, "1", destination.described("d"), { destination.isSame("d", $0) })
   }
 }

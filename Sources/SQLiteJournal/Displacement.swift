@@ -45,7 +45,10 @@ extension WatchTriggers {
   func watchedDisplacements(
     _ subject: Watch.Subject, _ table: Table, _ watches: [Watch]
   ) -> [Displacement] {
-    guard case .joins(_, let source) = subject, watchesDisplaced(subject) else { return [] }
+    let isWatched = binding.edgeRelations.contains {
+      $0.watchSubject == subject && $0.isWatched && model.watchesReplacedRows($0.source.collection)
+    }
+    guard isWatched, case .joins(_, let source) = subject else { return [] }
     let columns = source + watches.flatMap(\.meaning.values).flatMap(\.columns).unique
     let lost = columns.map { "o.\(quoted($0)) IS NOT NEW.\(quoted($0)) COLLATE BINARY" }
     return table.indexedKeys.filter { !$0.coversColumns(apart: columns) }.map {
@@ -56,25 +59,16 @@ extension WatchTriggers {
   private func values(of subject: Watch.Subject) -> [WatchedValue] {
     watches.filter { $0.meaning.watchSubject == subject }.flatMap(\.meaning.values).unique
   }
-
-  private func watchesDisplaced(_ subject: Watch.Subject) -> Bool {
-    binding.edgeRelations.contains {
-      $0.watchSubject == subject && $0.isWatched && model.watchesReplacedRows($0.source.collection)
-    }
-  }
 }
 
 extension WatchedTable {
   var onDisplacement: [Trigger] {
     if unique.isEmpty { return [] }
+    let assigned = table.assignments(to: unique.flatMap(\.key.columns).compactMap(table.column))
     return [
       trigger("replace", "BEFORE INSERT", unless: nil),
-      trigger("displace", "BEFORE UPDATE\(uniqueColumns)", unless: isUpdatedRow),
+      trigger("displace", "BEFORE UPDATE\(assigned)", unless: isUpdatedRow),
     ]
-  }
-
-  private var uniqueColumns: String {
-    table.assignments(to: unique.flatMap(\.key.columns).compactMap(table.column))
   }
 
   private var isUpdatedRow: String {

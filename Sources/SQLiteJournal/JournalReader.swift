@@ -17,20 +17,17 @@ package struct JournalReader {
   /// Whether the cause of each node's deletion is to be reported.
   package let reportsCauses: Bool
   /// Up to this number, journal rows exist because of what an earlier sweep did or found.
-  package var endOfOwnRows: Int64 = 0
+  package let endOfOwnRows: Int64
   /// Whether some journal rows record what a sweep of one kind deleted and has written notices for
   /// (`JournalPositions.swift`).
-  package var hasNotifiedRows = false
+  package let hasNotifiedRows: Bool
 
   package init(
     binding: Binding, watches: [Watch], reportsCauses: Bool, endOfOwnRows: Int64 = 0,
     hasNotifiedRows: Bool = false
   ) {
-    self.binding = binding
-    self.watches = watches
-    self.reportsCauses = reportsCauses
-    self.endOfOwnRows = endOfOwnRows
-    self.hasNotifiedRows = hasNotifiedRows
+    (self.binding, self.watches, self.reportsCauses) = (binding, watches, reportsCauses)
+    (self.endOfOwnRows, self.hasNotifiedRows) = (endOfOwnRows, hasNotifiedRows)
   }
 
   /// Reads the journal rows after `first`, up to and including `last`.
@@ -128,6 +125,9 @@ package struct JournalReader {
     _ db: borrowing Connection, _ relation: EdgeRelation, _ old: JournaledEdge, _ rows: [Value]
   ) throws {
     if relation.leadsToFiles || !relation.losesEdgesByForeignKey { return }
+    // A source that can refer to one thing only refers to nothing now.
+    let refersToNothing =
+      relation.hasReferenceInColumns ? "NOT (\(relation.isReference(relation.reference)))" : "1"
     try db.run(
       generated: """
         INSERT INTO temp.journaled_losses(source_collection, source_key, source_row, source_present,
@@ -139,7 +139,7 @@ package struct JournalReader {
           AND k.key = \(old.reference)
         CROSS JOIN temp.gone_since AS p ON p.id = k.id AND p.seq < o.seq
         CROSS JOIN \(relation.source.rows) AS s ON \(relation.source.hasKey("s", "o.key"))
-        WHERE o.what = ?1 AND o.seq > ?2 AND o.seq <= ?3 AND \(old.isEdge) AND \(relation.refersToNothing)
+        WHERE o.what = ?1 AND o.seq > ?2 AND o.seq <= ?3 AND \(old.isEdge) AND \(refersToNothing)
         AND NOT EXISTS (\(relation.stillRefers(old)))
         """, rows)
   }
@@ -171,22 +171,18 @@ package struct JournalReader {
 
   /// Numbers both ends of each lost edge, and moves the edges into `temp.lost_edges`.
   private func storeLost(_ db: borrowing Connection) throws {
-    try db.run(
-      """
-      INSERT OR IGNORE INTO temp.known(id, collection, key, row, present)
-      SELECT (SELECT n.id FROM cascade_node AS n
-          WHERE n.collection = l.source_collection AND n.key = l.source_key),
-        l.source_collection, l.source_key, l.source_row, l.source_present
-      FROM temp.journaled_losses AS l
-      """)
-    try db.run(
-      """
-      INSERT OR IGNORE INTO temp.known(id, collection, key, row, present)
-      SELECT (SELECT n.id FROM cascade_node AS n
-          WHERE n.collection = l.destination_collection AND n.key = l.destination_key),
-        l.destination_collection, l.destination_key, l.destination_row, 1
-      FROM temp.journaled_losses AS l WHERE l.destination IS NULL
-      """)
+    for (end, present, isMissing) in [
+      ("source", "l.source_present", "1"), ("destination", "1", "l.destination IS NULL"),
+    ] {
+      try db.run(
+        """
+        INSERT OR IGNORE INTO temp.known(id, collection, key, row, present)
+        SELECT (SELECT n.id FROM cascade_node AS n
+            WHERE n.collection = l.\(end)_collection AND n.key = l.\(end)_key),
+          l.\(end)_collection, l.\(end)_key, l.\(end)_row, \(present)
+        FROM temp.journaled_losses AS l WHERE \(isMissing)
+        """)
+    }
     try db.run(
       generated: """
         INSERT OR IGNORE INTO temp.lost_edges
@@ -197,9 +193,7 @@ package struct JournalReader {
     if hasNotifiedRows { try db.storeUnnotifiedEdges() }
     try db.empty(.ownedBy(.journalReader))
   }
-}
 
-extension JournalReader {
   fileprivate static let lossesWithNumbers: StaticString = """
     FROM temp.journaled_losses AS l
     JOIN temp.known AS s
@@ -225,14 +219,6 @@ extension EdgeRelation {
     let isFound = source.isFound("s")
     return
       "\(source.id), iif(\(isFound), \(source.key("s")), o.key), \(source.row("s")), \(isFound)"
-  }
-
-  /// Whether a source that can refer to one thing only refers to nothing now.
-  fileprivate var refersToNothing: String {
-    switch form {
-    case .column, .typed: "NOT (\(isReference(reference)))"
-    case .join, .json, .foreignKey: "1"
-    }
   }
 
   /// Whether a declared list of the source contains the edge.
@@ -273,5 +259,78 @@ extension Connection {
   package func moveFoundToDead() throws(SQLiteError) {
     try run("INSERT OR IGNORE INTO temp.dead SELECT id FROM temp.staged")
     try clearFound()
+  }
+}
+
+/// A shorter way to read the journal if causes of deletions are not reported. A counting rule only
+/// needs to know whether an edge remains at the end of a lost one, so the journal need not be
+/// examined row by row.
+extension JournalReader {
+  /// Relations of whose lost edges only the destination matters. The destination must be known by
+  /// its row, so no part of a sweep may give a name to any row of its table.
+  func relationsCountedByRow(_ db: borrowing Connection) throws -> Set<EdgeRelation> {
+    let watched = binding.edgeRelations.filter(\.isWatched)
+    let counted = watched.filter { relation in
+      relation.mattersOnlyForCount && !binding.hasNodesAsRows(relation)
+        && !watched.contains {
+          $0.source == relation.destination
+            || $0.destination == relation.destination && !$0.mattersOnlyForCount
+        }
+    }
+    if counted.isEmpty { return [] }
+    if try db.integer("SELECT 1 FROM cascade_candidate WHERE rule LIMIT 1") != nil { return [] }
+    let numbers = try db.numbers(binding)
+    return Set(counted.filter { numbers.isEachByRow(in: $0.destination) })
+  }
+
+  /// Whether the deletion of a node of this table has consequences, once its edges are handled.
+  func deletionHasConsequences(_ table: NodeTable, _ db: borrowing Connection) throws -> Bool {
+    if binding.examinedRelations.contains(where: { $0.isAffectedByDeletion(table) }) { return true }
+    return try db.integer(
+      """
+      SELECT 1 WHERE EXISTS (SELECT 1 FROM cascade_node WHERE collection = ?1)
+      OR EXISTS (SELECT 1 FROM cascade_notice WHERE receiver_collection = ?1)
+      """, .integer(table.id)) != nil
+  }
+
+  /// Finds the destinations at which no edge of the relation is left. While one is left, the rule
+  /// does not apply; when that edge is removed too, it is found by its own journal row. If none is
+  /// left, the edges in the journal are gone, whatever happened to their rows.
+  func findDestinationsWithoutEdges(
+    _ db: borrowing Connection, _ relation: EdgeRelation, _ old: JournaledEdge, _ rows: [Value]
+  ) throws {
+    let destination = relation.destination
+    // No index finds the elements of lists, so the count decides later.
+    let noEdgeIsLeft =
+      relation.isInLists ? "" : "WHERE NOT EXISTS (SELECT 1 \(relation.sources(of: "m")))"
+    try db.run(
+      generated: """
+        INSERT OR IGNORE INTO temp.lost_edges
+        SELECT 0, \(relation.nameId), \(destination.numberBase ?? 0) + \(destination.row("d")),
+          \(Origin.declared.rawValue), \(relation.rules.rawValue), 0, \(Removal.sourceDeleted.code)
+        FROM (
+          SELECT \(old.reference) AS key FROM main.cascade_journal AS o \(old.elementsJoin)
+          WHERE o.what = ?1 AND o.seq > ?2 AND o.seq <= ?3 AND o.key IS NOT NULL AND \(old.isEdge)
+          GROUP BY 1
+        ) AS m CROSS JOIN \(destination.rows) AS d ON \(destination.hasKey("d", "m.key"))
+        \(noEdgeIsLeft)
+        """, rows)
+  }
+}
+
+extension EdgeRelation {
+  /// Whether the loss of an edge matters only for the count of the remaining edges.
+  fileprivate var mattersOnlyForCount: Bool {
+    let others = Rules.notifying.union(.cascading).union(.deleteSourceIfAllDestinationsDeleted)
+    return rules.contains(.deleteDestinationIfAllSourcesDeleted) && rules.isDisjoint(with: others)
+      && destination.numberBase != nil && !losesEdgesByForeignKey
+  }
+
+  /// Whether the deletion of a destination has consequences, or a join row outlives one of its
+  /// ends.
+  fileprivate func isAffectedByDeletion(_ table: NodeTable) -> Bool {
+    if isInJoinTable { return source == table || destination == table }
+    return destination == table
+      && (!rules.isDisjoint(with: .following(losing: .destination)) || losesEdgesByForeignKey)
   }
 }

@@ -18,13 +18,10 @@ extension Binding {
   package func journaledEdge(
     _ relation: EdgeRelation, in watch: Watch, _ db: borrowing Connection
   ) throws -> [JournaledEdge] {
-    let values = watch.meaning.values
-    let isOfToday = watch.meaning.watchSubject == relation.watchSubject
-    let today = relation.edge(in: values)
-    guard let edges = watch.meaning.edges else {
-      return isOfToday ? [today].compactMap { $0.map { relation.journaledEdge($0, values) } } : []
-    }
-    if let today, isOfToday, edges.contains(today) {
+    let (values, edges) = (watch.meaning.values, watch.meaning.edges)
+    if watch.meaning.watchSubject == relation.watchSubject,
+      let today = relation.edge(in: values), edges.contains(today)
+    {
       return [relation.journaledEdge(today, values)]
     }
     let others = Set(
@@ -42,8 +39,9 @@ extension EdgeRelation {
     if case .json = values[edge.values[0]] { return oldList(columns[0]) }
     let isOfType = edge.type.map { " AND \(columns[1]) = \(literal($0))" } ?? ""
     let old = Reference(columns[0], like: reference)
-    return JournaledEdge(
-      elementsJoin: "", reference: named(old, in: columns[0]), isEdge: isReference(old) + isOfType)
+    // Several values were written as the list of a key.
+    let key = old.hasSeveralValues ? columns[0] : destination.asKey(old)
+    return JournaledEdge(elementsJoin: "", reference: key, isEdge: isReference(old) + isOfType)
   }
 
   private func oldList(_ column: String) -> JournaledEdge {
@@ -53,12 +51,6 @@ extension EdgeRelation {
           \(column), 'null')) AS y
         """,
       reference: destination.asKey("y.value"), isEdge: isReference(element: "y"))
-  }
-
-  /// The value as a key of the destination.
-  private func named(_ old: Reference, in column: String) -> String {
-    // Several values were written as the list of a key.
-    old.hasSeveralValues ? column : destination.asKey(old)
   }
 
   /// An edge that another relation held. If that relation still holds it, the row was journaled
@@ -82,10 +74,9 @@ extension EdgeRelation {
     guard let form = try formerForm(said, edge.type, watch.meaning.watchSubject, db) else {
       return nil
     }
-    return EdgeRelation(
-      name: name, nameId: nameId, rules: rules, kind: kind, source: source,
-      destination: destination, alternatives: alternatives, form: form,
-      relationship: relationship)
+    var former = self
+    former.form = form
+    return former
   }
 
   private func formerForm(
@@ -98,7 +89,7 @@ extension EdgeRelation {
     }
     guard source.table?.has(said.flatMap(\.columns)) == true else { return nil }
     switch said[0] {
-    case .column, .columns:
+    case .columns:
       guard let type else { return .column(said[0].columns) }
       return .typed(column: said[0].columns, typeColumn: said[1].columns[0], type: type)
     case .json(let column, let path):

@@ -1,6 +1,7 @@
+package import CascadeModel
+package import CascadeSQLite
 package import CascadeStore
-internal import CascadeModel
-internal import CascadeSQLite
+internal import CascadePlanning
 internal import SQLiteBinding
 package import SQLiteTables
 
@@ -22,7 +23,6 @@ extension Writer {
     try db.deleteMeta(.firstWatch, .watchGap)
   }
 
-  /// Whether the journal has rows for a sweep to examine.
   package var hasJournal: Bool {
     get throws { try db.integer("SELECT 1 FROM cascade_journal LIMIT 1") != nil }
   }
@@ -34,9 +34,7 @@ extension Writer {
       binding.hasTriggers ? try db.integer("SELECT max(seq) FROM cascade_journal") : nil
     }
   }
-}
 
-extension Writer {
   /// The next model has to read the edges again, even if it is the previous one.
   package func markReferencesUnread() throws {
     try db.setMeta(.valueReferences, Writer.unread)
@@ -44,4 +42,21 @@ extension Writer {
   }
 
   package static let unread = Int64.min
+}
+
+extension Connection {
+  package func journalPosition(_ kind: SweepKind) throws(SQLiteError) -> Int64 {
+    try meta(.journalRead(kind)) ?? 0
+  }
+
+  /// Zero if the journal is empty.
+  package var lastInJournal: Int64 {
+    get throws(SQLiteError) { try integer("SELECT max(seq) FROM cascade_journal") ?? 0 }
+  }
+
+  /// The last row of the journal that is no news to these kinds.
+  package func journalStart(_ kinds: [SweepKind]) throws(SQLiteError) -> Int64 {
+    if kinds.cascades == kinds.counts { return 0 }
+    return try journalPosition(kinds.cascades ? .cascade : .refcount)
+  }
 }

@@ -11,24 +11,28 @@ extension Writer {
   /// very many steps, none of which deletes a row before those that refer to it.
   package func group<T>(isStep: Bool = false, _ body: () throws -> T) throws -> T {
     if attachment.isDetached { throw StoreError.detached }
-    try begin()
-    return try measuringLock { try groupUnderLock(isStep, body) }
-  }
-
-  /// Returns how long the write lock was held, each time since the last call.
-  package func takeLockDurations() -> [Duration] {
-    defer { lock.durations = [] }
-    return lock.durations
-  }
-
-  func measuringLock<T>(_ body: () throws -> T) rethrows -> T {
+    // A sweep waits for other processes' transactions first. A checkpoint that waits for readers,
+    // and so for our fence, may hold the lock that this waits for: then the fence is removed.
+    try lock.patience.begin(at: path) {
+      try db.begin(besideOthersAt: path, orElse: removeBarrier)
+    } undo: {
+      db.rollback()
+    }
     let start = ContinuousClock.now
     lock.heldSince = start
     defer {
       lock.durations.append(.now - start)
       lock.heldSince = nil
     }
-    return try body()
+    return try groupUnderLock(isStep, body)
+  }
+
+  package func removeBarrier() { log.barrier = nil }
+
+  /// Returns how long the write lock was held, each time since the last call.
+  package func takeLockDurations() -> [Duration] {
+    defer { lock.durations = [] }
+    return lock.durations
   }
 
   private func groupUnderLock<T>(_ isStep: Bool, _ body: () throws -> T) throws -> T {
@@ -42,13 +46,13 @@ extension Writer {
       let result = try body()
       try installRequestedTriggers()
       try identities.counters.save(db)
-      try unmuteTriggers()
+      if !binding.collections.isEmpty { try db.run("DELETE FROM cascade_muted") }
       try db.commit()
       logUse.note(from: log, at: path)
       return result
     } catch {
       db.rollback()
-      identities.caches.forget()
+      identities.clearCaches()
       // Nothing has the numbers that were given in the transaction.
       identities.counters.serial = serial
       identities.counters.forgetSaved()
@@ -66,7 +70,7 @@ extension Writer {
     if commits == attachment.commitsAtLastCheck && identities.counters.areSaved { return }
     attachment.commitsAtLastCheck = commits
     if try identities.counters.mergeStored(Counters(db, behind: 0)) { return }
-    identities.caches.forget()
+    identities.clearCaches()
     if !facts.references.collections.isEmpty { attachment.areReferencesRead = false }
     if !model.hasTables { return }
     try rebind()
@@ -85,11 +89,6 @@ extension Writer {
     if binding.hasForeignKeys && !isStep { try db.run("PRAGMA defer_foreign_keys = ON") }
   }
 
-  private func unmuteTriggers() throws {
-    if binding.collections.isEmpty { return }
-    try db.run("DELETE FROM cascade_muted")
-  }
-
   /// Journals what `body` deletes, as if an application deleted it.
   package func journaled(_ body: () throws -> Void) throws {
     if binding.hasTriggers { return try body() }
@@ -103,7 +102,7 @@ extension Writer {
     do {
       return try db.savepoint { try transactionWithoutSavepoint(body) }
     } catch {
-      identities.caches.forget()
+      identities.clearCaches()
       throw error
     }
   }
@@ -121,7 +120,7 @@ extension Writer {
   /// Releases memory. Until `wakeUp`, no other call is allowed.
   package func releaseMemoryUntilWakeUp() throws {
     log = WALControl()
-    identities.caches.nodes.removeAllEntries()
+    identities.nodes.removeAllEntries()
     attachment.isMemoryReleased = true
     try db.releaseMemory()
   }
@@ -142,24 +141,4 @@ extension Writer {
 package struct LargeSweep: Error, CustomStringConvertible {
   package init() {}
   package var description: String { "the sweep deletes too much for one transaction" }
-}
-
-extension Writer: Numbering {
-  package func number(ofCollection name: String) throws -> Int64 { try collectionId(name) }
-  package func number(ofName name: String) throws -> Int64 { try nameId(name) }
-}
-
-extension Writer {
-  /// Begins a write transaction. A sweep waits for other processes' transactions first. A checkpoint
-  /// that waits for readers, and so for our fence, may hold the lock that this waits for: then the
-  /// fence is removed.
-  func begin() throws {
-    try lock.patience.begin(at: path) {
-      try db.begin(besideOthersAt: path, orElse: removeBarrier)
-    } undo: {
-      db.rollback()
-    }
-  }
-
-  package func removeBarrier() { log.barrier = nil }
 }

@@ -1,5 +1,5 @@
 package import CascadeModel
-internal import CascadeSQLite
+package import CascadeSQLite
 package import SQLiteBinding
 package import SQLiteTables
 
@@ -19,9 +19,7 @@ package struct WatchTriggers {
   package let model: StoreModel
 
   package init(watches: [Watch], binding: Binding, model: StoreModel) {
-    self.watches = watches
-    self.binding = binding
-    self.model = model
+    (self.watches, self.binding, self.model) = (watches, binding, model)
   }
 
   package var all: [Trigger] {
@@ -56,10 +54,7 @@ package struct WatchTriggers {
   }
 
   private func joinTable(_ subject: Watch.Subject) -> Table? {
-    for relation in binding.edgeRelations where relation.watchSubject == subject {
-      if case .join(let table, _, _) = relation.form { return table }
-    }
-    return nil
+    binding.edgeRelations.first { $0.watchSubject == subject }?.joinTable
   }
 
   private func triggers(_ subject: WatchedTable) -> [Trigger] {
@@ -86,7 +81,7 @@ package struct WatchedTable {
   /// AFTER: another trigger that changes the row may have changed it back.
   var onUpdate: Trigger {
     Trigger(
-      "cascade_update_\(name)", "AFTER UPDATE\(columns)", on: table, when: changes("OLD", "NEW"),
+      "cascade_update_\(name)", "AFTER UPDATE\(columns)", on: table, when: changes,
       watches.map { insert($0) })
   }
 
@@ -95,30 +90,20 @@ package struct WatchedTable {
   }
 
   /// Compares by bytes: a reference in another spelling may name another node.
-  private func changes(_ old: String, _ new: String) -> String {
-    let keys = keyColumns.map { "\(old).\(quoted($0.name)) IS NOT \(new).\(quoted($0.name))" }
-    return (keys.map { $0 + " COLLATE BINARY" } + valueChanges(old, new)).joined(separator: " OR ")
+  private var changes: String {
+    (keyColumns.map { WatchedValue.columns([$0.name]) } + values.unique)
+      .map { "\($0.sql("OLD")) IS NOT \($0.sql("NEW")) COLLATE BINARY" }
+      .joined(separator: " OR ")
   }
 
-  private func valueChanges(_ old: String, _ new: String) -> [String] {
-    values.unique.map { "\($0.sql(old)) IS NOT \($0.sql(new)) COLLATE BINARY" }
-  }
-
-  /// An INSERT of a journal row for the row before the change.
-  private func insert(_ watch: Watch) -> String {
-    let values = watch.meaning.values.map { ", " + $0.sql("OLD") }.joined()
-    return "\(intoJournal(watch)) VALUES(\(watch.number), \(key("OLD"))\(values))"
-  }
-
-  /// An INSERT of journal rows for existing rows, called `o`.
-  package func insert(_ watch: Watch, from rows: String) -> String {
-    let values = watch.meaning.values.map { ", " + $0.sql("o") }.joined()
-    return "\(intoJournal(watch)) SELECT \(watch.number), \(key("o"))\(values) \(rows)"
-  }
-
-  private func intoJournal(_ watch: Watch) -> String {
-    let columns = Watch.columns.prefix(watch.meaning.values.count).map { ", " + $0 }.joined()
-    return "INSERT INTO cascade_journal(what, key\(columns))"
+  /// An INSERT of a journal row for the row before the change, or of rows for existing rows `o`.
+  package func insert(_ watch: Watch, from rows: String? = nil) -> String {
+    let (row, watched) = (rows == nil ? "OLD" : "o", watch.meaning.values)
+    let columns = Watch.columns.prefix(watched.count).map { ", " + $0 }.joined()
+    let values = ["\(watch.number)", key(row)] + watched.map { $0.sql(row) }
+    let list = values.joined(separator: ", ")
+    return "INSERT INTO cascade_journal(what, key\(columns)) "
+      + (rows.map { "SELECT \(list) \($0)" } ?? "VALUES(\(list))")
   }
 
   /// The key of a row, as SQL; NULL if it is incomplete. Such a row is no node, but its references
@@ -155,11 +140,44 @@ extension Table {
 extension WatchedValue {
   func sql(_ row: String) -> String {
     switch self {
-    case .column(let name): return "\(row).\(quoted(name))"
     case .columns(let names): return Reference(names, of: row, in: nil).value
     case .json(let column, let path):
       let value = "\(row).\(quoted(column))"
       return "iif(json_valid(\(value)), \(value) -> \(memberPath(path, in: value)), NULL)"
     }
+  }
+}
+
+/// Triggers that record which rows may have had their lists of references written. They exist only
+/// while a sweep needs that (`SQLiteRules/JSONLists.swift`).
+extension WatchTriggers {
+  var listTriggers: [Trigger] {
+    Set(binding.holdingLists.map(\.source)).sorted { $0.id < $1.id }
+      .flatMap { source in subject(source)?.listWriteTriggers(source.id) ?? [] }
+  }
+}
+
+extension WatchedTable {
+  fileprivate func listWriteTriggers(_ collection: Int64) -> [Trigger] {
+    let note =
+      "INSERT INTO cascade_list_write(collection, key) VALUES(\(collection), \(key("NEW")))"
+    return [
+      Trigger(Trigger.list + name, "AFTER INSERT", on: table, when: nil, [note]),
+      Trigger(Trigger.listUpdate + name, "AFTER UPDATE", on: table, when: nil, [note]),
+    ]
+  }
+}
+
+extension Connection {
+  package var isTrackingLists: Bool {
+    get throws(SQLiteError) { try integer("SELECT 1 FROM cascade_list_write LIMIT 1") != nil }
+  }
+}
+
+extension Writer {
+  package func stopListTracking() throws {
+    if try !db.isTrackingLists { return }
+    try db.run("DELETE FROM cascade_list_write")
+    try rebind()
   }
 }

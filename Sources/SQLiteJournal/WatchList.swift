@@ -16,11 +16,7 @@ extension Binding {
 
   /// Join tables with edges to watch, by the column that names the source.
   var joinSubjects: [Watch.Subject] {
-    var found: [Watch.Subject] = []
-    for relation in edgeRelations where relation.isWatched && relation.isInJoinTable {
-      if !found.contains(relation.watchSubject) { found.append(relation.watchSubject) }
-    }
-    return found
+    edgeRelations.filter { $0.isWatched && $0.isInJoinTable }.map(\.watchSubject).unique
   }
 
   func meanings(of subject: Watch.Subject, evenWithoutValues: Bool) -> [Watch.Meaning] {
@@ -60,21 +56,19 @@ extension Watch.Meaning {
       case .joins(let table, let source):
         JSON.Field("joins", .array(([table] + source).map { .string($0) }))
       }
-    let fields = [head, JSON.Field("values", .array(values.map(\.json)))]
-    return JSON.object(
-      fields + (edges.map { [JSON.Field("edges", .array($0.map(\.json)))] } ?? [])
-    ).text
+    let edges = JSON.Field("edges", .array(edges.map(\.json)))
+    return JSON.object([head, JSON.Field("values", .array(values.map(\.json))), edges]).text
   }
 
   /// Nil for a text that a newer Cascade wrote.
   init?(text: String) {
     guard let json = try? JSON.parse(text), let subject = Watch.Subject(json: json),
-      let list = json["values"]?.array
+      let list = json["values"]?.array, let said = json["edges"]?.array
     else { return nil }
     let values = list.compactMap(WatchedValue.init(json:))
-    let edges = json["edges"]?.array?.compactMap(WatchedEdge.init(json:))
-    guard values.count == list.count, edges?.count == json["edges"]?.array?.count,
-      edges?.allSatisfy({ $0.values.allSatisfy(values.indices.contains) }) != false
+    let edges = said.compactMap(WatchedEdge.init(json:))
+    guard values.count == list.count, edges.count == said.count,
+      edges.allSatisfy({ $0.values.allSatisfy(values.indices.contains) })
     else { return nil }
     self.init(watchSubject: subject, values: values, edges: edges)
   }
@@ -85,7 +79,7 @@ extension Watch.Meaning {
     if watchSubject == .rows(of: collection) { return nil }
     return Watch.Meaning(
       watchSubject: watchSubject, values: values,
-      edges: edges?.filter { $0.source != collection && $0.destination != collection })
+      edges: edges.filter { $0.source != collection && $0.destination != collection })
   }
 }
 
@@ -126,14 +120,14 @@ extension WatchedValue {
   /// The columns that contain it.
   var columns: [String] {
     switch self {
-    case .column(let name), .json(let name, _): [name]
     case .columns(let names): names
+    case .json(let column, _): [column]
     }
   }
 
   fileprivate var json: JSON {
     switch self {
-    case .column(let name): [.string(name)]
+    case .columns(let names) where names.count == 1: [.string(names[0])]
     case .columns(let names): [.array(names.map { .string($0) })]
     case .json(let column, let path): [.string(column), .string(path)]
     }
@@ -147,7 +141,7 @@ extension WatchedValue {
     guard let parts = json.array?.compactMap(\.string), parts.count == json.array?.count
     else { return nil }
     switch parts.count {
-    case 1: self = .column(parts[0])
+    case 1: self = .columns(parts)
     case 2: self = .json(column: parts[0], path: parts[1])
     default: return nil
     }
@@ -176,5 +170,63 @@ extension Connection {
     try all("SELECT what, meaning FROM cascade_watch ORDER BY what") { row in
       Watch.Meaning(text: row.text(1)).map { Watch(number: row.integer(0), meaning: $0) }
     }.compactMap(\.self)
+  }
+}
+
+extension Table? {
+  fileprivate func clearsReference(in columns: [String]) -> Bool {
+    self?.foreignKeys.contains { $0.onDelete.clearsReference && columns.contains(where: $0.has) }
+      ?? false
+  }
+}
+
+extension EdgeRelation {
+  /// The values that must be known of a deleted or changed row to tell which edges it had.
+  var watchedValues: [WatchedValue] {
+    switch form {
+    case .column(let columns), .join(_, _, let columns): [.columns(columns)]
+    case .typed(let columns, let typeColumn, _): [.columns(columns), .columns([typeColumn])]
+    case .json(let column, let path): [.json(column: column, path: path)]
+    case .foreignKey: []
+    }
+  }
+
+  /// Nil if these values do not contain everything that the relation needs.
+  func edge(in values: [WatchedValue]) -> WatchedEdge? {
+    let indices = watchedValues.compactMap(values.firstIndex)
+    guard indices.count == watchedValues.count else { return nil }
+    let type: String? = if case .typed(_, _, let word) = form { word } else { nil }
+    return WatchedEdge(
+      name: nameId, source: source.id, destination: destination.id, values: indices, type: type)
+  }
+
+  var watchSubject: Watch.Subject {
+    if case .join(let table, let source, _) = form {
+      return .joins(table: table.name, source: source)
+    }
+    return .rows(of: source.id)
+  }
+
+  /// Whether the removal of an edge of this relation must be journaled. The consequences of a
+  /// deleted destination are found by the destination's own row, but a foreign key of the
+  /// application's may remove the reference at the same time. The sweep of files asks what released
+  /// a file.
+  var isWatched: Bool {
+    if destination.kind == .files { return true }
+    if !rules.isDisjoint(with: .following(losing: .source)) { return true }
+    let ofDestination = Rules.ofLostDestination.union(.notifyIfDestinationDeleted)
+    return !rules.isDisjoint(with: ofDestination) && losesEdgesByForeignKey
+  }
+
+  /// Whether a foreign key may remove a reference with its destination, without a request: from its
+  /// row, or with its row where the row is nothing else.
+  var losesEdgesByForeignKey: Bool {
+    switch form {
+    case .column(let columns), .typed(let columns, _, _): source.table.clearsReference(in: columns)
+    case .json(let column, _): source.table.clearsReference(in: [column])
+    case .join(let table, _, let columns):
+      table.foreignKeys.contains { !$0.onDelete.blocksDeletion && columns.contains(where: $0.has) }
+    case .foreignKey: false
+    }
   }
 }

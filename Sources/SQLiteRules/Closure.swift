@@ -20,8 +20,6 @@ internal import SQLiteTables
 package struct Closure {
   /// The rules that some stored edge ever had. The others are not examined.
   package let rulesSeen: Rules
-  /// The rules of `rulesSeen` that are followed.
-  let storedRules: Rules
   let binding: Binding
   let numbers: NumberedTables
   /// Ids from here on were given since the last flush: a dead node among them never existed.
@@ -42,18 +40,15 @@ package struct Closure {
     following followed: Rules = .all, inSteps goesInSteps: Bool = false,
     fromRootsOf model: StoreModel? = nil
   ) {
-    self.rulesSeen = rulesSeen
-    storedRules = rulesSeen.intersection(followed)
-    self.binding = binding
-    self.numbers = numbers
-    self.firstNewId = firstNewId
-    self.followed = followed
-    self.goesInSteps = goesInSteps
+    (self.rulesSeen, self.binding, self.numbers) = (rulesSeen, binding, numbers)
+    (self.firstNewId, self.followed, self.goesInSteps) = (firstNewId, followed, goesInSteps)
     reaching = model.map { Reachability(model: $0, binding: binding, numbers: numbers) }
     counted = RuleEffect.all(.deleteLast).reduce(into: [:]) {
       $0[$1] = binding.counted($1, stored: rulesSeen, following: followed)
     }
   }
+
+  var storedRules: Rules { rulesSeen.intersection(followed) }
 
   /// The rows of `temp.gone` that the last step brought in.
   package struct Level {
@@ -121,7 +116,7 @@ package struct Closure {
   /// the denials too. A node that stays may deny in its turn, so this is repeated until nothing is
   /// denied.
   ///
-  /// `denied` says how long a denial is remembered (`PendingDenials.swift`). A caller that only
+  /// `denied` says how long a denial is remembered (`Denials.swift`). A caller that only
   /// reads has no use for it.
   package func completeUndenied(
     _ db: borrowing Connection, deniedAs denied: WaitsFor = .restOfSweep

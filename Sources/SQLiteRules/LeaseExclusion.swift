@@ -18,7 +18,7 @@ extension Connection {
     try empty(.ownedBy(.leases))
     let now = Value.integer(now / 1_000)
     if try integer("SELECT 1 FROM cascade_lease WHERE expires > ? LIMIT 1", now) == nil {
-      return try dropLeaseTrigger()
+      return try execute("DROP TRIGGER IF EXISTS temp.exclude_leased")
     }
     try findLeasedNodes(now)
     if !binding.collections.isEmpty {
@@ -78,18 +78,12 @@ extension Connection {
       END
       """)
   }
-
-  private func dropLeaseTrigger() throws(SQLiteError) {
-    let trigger = try integer("SELECT 1 FROM sqlite_temp_schema WHERE name = 'exclude_leased'")
-    if trigger != nil { try execute("DROP TRIGGER temp.exclude_leased") }
-  }
 }
 
 extension NodeTable {
   /// The key that an application wrote into a lease. It may be anything.
   func leasedKey(_ lease: String) -> String {
-    guard case .mapped(_, let key, _) = kind, key.count > 1 else { return asKey("\(lease).key") }
-    return "iif(json_valid(\(lease).key), \(lease).key, '[]')"
+    isComposite ? "iif(json_valid(\(lease).key), \(lease).key, '[]')" : asKey("\(lease).key")
   }
 
   /// A key part that reads x'00' in a list may also be meant as text. Both forms are held.

@@ -10,9 +10,7 @@ package struct LosingEdges {
   package let edgeLimit: Int64?
 
   package init(end: EdgeEnd, slice: Slice, edgeLimit: Int64? = nil) {
-    self.end = end
-    self.slice = slice
-    self.edgeLimit = edgeLimit
+    (self.end, self.slice, self.edgeLimit) = (end, slice, edgeLimit)
   }
 
   package static func all(of slice: Slice) -> [LosingEdges] {
@@ -39,4 +37,77 @@ package struct LosingEdges {
   }
 
   package static let identity = "e.source, e.name, e.destination, e.origin"
+}
+
+extension Table {
+  /// The rows of a join table that go with nodes of one end, one query for each way in which these
+  /// are numbered. A value that refers to nothing does not go with a node of that key. With
+  /// `leavesLater`, a join row whose ends both go is deleted with the later one.
+  package func joinRows(
+    of relation: EdgeRelation, _ end: End, other: End, _ slice: Slice, _ numbers: NumberedTables,
+    leavesLater: Bool
+  ) -> [Query] {
+    let (named, otherNamed) = (
+      Reference(end.columns, of: "j", in: self), Reference(other.columns, of: "j", in: self)
+    )
+    let otherGoesLater = other.table.isGoingReference(
+      otherNamed.hasSeveralValues ? otherNamed : Reference(other.table.asKey(otherNamed)), numbers,
+      where: "g.seq > \(bind: slice.high)")
+    let isEdgeOfOther = relation.isSome(joined: other.columns)
+    let isLast: Query = leavesLater ? "NOT (\(otherGoesLater)\(isEdgeOfOther))" : "1"
+    let isSome = relation.isSome(joined: end.columns)
+    return numbers.forms(of: end.table).map { form in
+      """
+      SELECT \(identityColumns("j"))
+      FROM temp.gone AS g CROSS JOIN \(end.table.node(form, "g.id"))
+      CROSS JOIN main.\(quoted(name)) AS j
+        ON \(end.table.isReferenceToNode(by: named, form))
+      WHERE \(slice.contains()) AND \(isLast)\(isSome)
+      """
+    }
+  }
+}
+
+extension EdgeRelation {
+  /// The rows of `table` (the source's) that stay and refer to nodes that go.
+  package func losingRows(
+    of table: Table, _ forms: [NumberForm], in slice: Slice, _ numbers: NumberedTables
+  ) -> [Query] {
+    forms.map { form in
+      """
+      SELECT \(table.identityColumns("s"))
+      \(edges(at: .destination, in: numbers.gone.limited(to: slice), form, numbers))
+      AND \(stays(.source, numbers)) AND \(leadsNowhereElse(but: slice, numbers))
+      """
+    }
+  }
+}
+
+/// Counts the edges that a sweep would remove with the nodes in `temp.gone`, as the sweep itself
+/// counts (`Removal.swift`).
+extension Connection {
+  package func edgesOfGone(
+    _ binding: Binding, _ numbers: NumberedTables, _ slice: Slice
+  ) throws(SQLiteError) -> Int {
+    var kinds = [LosingEdges.all(of: slice).map(\.identities)]
+    var joins: [String: [Query]] = [:]
+    for relation in binding.edgeRelations {
+      if let (table, ends) = binding.joinRowsWithoutNodes(of: relation) {
+        joins[table.name, default: []] += ends.flatMap {
+          table.joinRows(
+            of: relation, $0.end, other: $0.other, slice, numbers, leavesLater: slice.high != .max)
+        }
+      } else if relation.rules.contains(.nullifySourceIfDestinationDeleted),
+        let table = relation.source.table
+      {
+        let forms = numbers.forms(of: relation.destination)
+        kinds.append(relation.losingRows(of: table, forms, in: slice, numbers))
+      }
+    }
+    var count: Int64 = 0
+    for rows in kinds + joins.values {
+      count += try integer("SELECT count(*) FROM (\(rows.joined(separator: " UNION ")))") ?? 0
+    }
+    return Int(count)
+  }
 }

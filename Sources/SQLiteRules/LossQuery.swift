@@ -21,17 +21,9 @@ struct LossQuery {
   let name: String
   let rules: EdgeRules
   /// The number of edges of a group that the node had until now.
-  let count: String
+  var count = "count(*)"
   /// FROM and WHERE.
   let edges: Query
-
-  private init(
-    node: String, collection: String, via: String, name: String, rules: EdgeRules,
-    count: String = "count(*)", edges: Query
-  ) {
-    (self.node, self.collection, self.via, self.name) = (node, collection, via, name)
-    (self.rules, self.count, self.edges) = (rules, count, edges)
-  }
 
   /// Stored edges that lose an end with a slice of `temp.gone`.
   static func stored(losing end: EdgeEnd, in slice: Slice) -> LossQuery {
@@ -86,7 +78,6 @@ struct LossQuery {
 
   // MARK: - What the rules make of it
 
-  /// Adds the nodes to D.
   func addingToGone(_ effect: RuleEffect, orderedBy order: String = "1, 2, 3") -> Query {
     var hasRule = ""
     if case .column(let rules) = rules { hasRule = "AND \(rules) & \(effect.bit)" }

@@ -35,7 +35,6 @@ package struct NodeCounts {
 }
 
 extension [Closure.Level] {
-  /// The ends of all levels together.
   package var nodeCounts: NodeCounts { reduce(into: NodeCounts()) { $0.add($1.ends) } }
 
   /// The ends of the level that contains the slice. They tell which kinds may be in the slice, but

@@ -39,7 +39,7 @@ struct Reachability {
     for root in model.roots {
       let collection = model.collection(of: root)
       if let table = binding.collections[collection] {
-        try db.stageAllRows(of: table, numbers)
+        try db.stageRows(of: table, numbers)
         try db.markFoundReached()
       } else {
         try addObjects(db, collection, types: root == collection ? nil : model.types(called: root))
@@ -71,7 +71,7 @@ struct Reachability {
       let leased = try db.integer(
         "SELECT 1 FROM temp.leased_collection WHERE id = ?", .integer(table.id))
       if leased == nil { continue }
-      try db.stageAllRows(of: table, numbers)
+      try db.stageRows(of: table, numbers)
       try db.markFoundReached()
     }
   }
@@ -140,10 +140,11 @@ extension Connection {
   /// Writes the nodes without a mark into `temp.staged`, and clears the marks.
   private func findUnreached(_ reaching: Reachability) throws {
     // For a row of the application, `cascade_node` has only its identity.
-    let tables = reaching.binding.collections.values
-    let mapped = tables.map { "\($0.id)" }.joined(separator: ", ")
-    for table in tables where reaching.model.isReachableByModel(table.collection) {
-      try findUnreached(of: table, reaching.numbers)
+    let (binding, numbers) = (reaching.binding, reaching.numbers)
+    for table in binding.collections.values
+    where reaching.model.isReachableByModel(table.collection) {
+      let isUnreached = table.isNotListed("temp.reachable_nodes", "d", numbers)
+      try stageRows(of: table, numbers, where: isUnreached)
     }
     try numberFound()
     try run(
@@ -151,19 +152,10 @@ extension Connection {
         INSERT INTO temp.staged(id, collection)
         SELECT n.id, n.collection FROM main.cascade_collection AS c
         CROSS JOIN main.cascade_node AS n ON n.collection = c.id
-        WHERE c.name NOT GLOB 'cascade_file/*' AND c.id NOT IN (\(mapped))
+        WHERE c.name NOT GLOB 'cascade_file/*' AND c.id NOT IN (\(binding.tableNumbers))
         AND n.id NOT IN (SELECT id FROM temp.reachable_nodes)
         """)
     try empty(.reachableNodes)
-  }
-
-  private func findUnreached(of table: NodeTable, _ numbers: NumberedTables) throws(SQLiteError) {
-    try run(
-      generated: """
-        INSERT INTO temp.staged(id, key, row, collection)
-        SELECT \(table.numberKeyAndRow("d", numbers)), \(table.id) FROM \(table.rows) AS d
-        WHERE \(table.isNode("d")) AND \(table.isNotListed("temp.reachable_nodes", "d", numbers))
-        """)
   }
 
   fileprivate func removeGoneFromReached(above low: Int64) throws(SQLiteError) {
@@ -173,12 +165,14 @@ extension Connection {
       .integer(low))
   }
 
-  func stageAllRows(of table: NodeTable, _ numbers: NumberedTables) throws(SQLiteError) {
+  func stageRows(
+    of table: NodeTable, _ numbers: NumberedTables, where condition: String = "1"
+  ) throws(SQLiteError) {
     try run(
       generated: """
         INSERT INTO temp.staged(id, key, row, collection)
         SELECT \(table.numberKeyAndRow("d", numbers)), \(table.id) FROM \(table.rows) AS d
-        WHERE \(table.isNode("d"))
+        WHERE \(table.isNode("d")) AND \(condition)
         """)
   }
 

@@ -18,9 +18,9 @@ struct UnreferencedSearch {
     if case .mapped = binding.model.collections[counted.collection] {
       guard let table = binding.collections[counted.collection] else { return }
       if let slice { return try stagePlanned(db, "\(table.id)", slice) }
-      return try db.stageAllRows(of: table, numbers)
+      return try db.stageRows(of: table, numbers)
     }
-    let id = "(SELECT id FROM main.cascade_collection WHERE name = \(literal(counted.collection)))"
+    let id = number(ofCollection: counted.collection)
     if let slice {
       try stagePlanned(db, id, slice)
     } else {
@@ -100,7 +100,6 @@ extension Connection {
     try findUnreferenced(UnreferencedSearch(binding: binding, numbers: numbers), ends, in: slice)
   }
 
-  /// How many were found, by collection.
   package func unreferencedCounts() throws(SQLiteError) -> [(name: String, count: Int)] {
     try all(
       """

@@ -97,22 +97,20 @@ extension Demand {
   ) -> [Judgement] {
     let own = Other(collection: collection, type: type)
     if !(others + [own]).allSatisfy({ binding.sees($0.collection, model) }) { return [] }
-    var judgements: [Judgement] = []
-    if constraint.isBounded {
-      let query = DemandQuery(
-        subject: own, outgoing: constraint.outgoing, incoming: constraint.incoming, others: others,
-        binding: binding, scope: scope)
-      judgements.append(Judgement(self, query, isUnique: false))
+    let bounded = DemandQuery(
+      subject: own, outgoing: constraint.outgoing, incoming: constraint.incoming, others: others,
+      binding: binding, scope: scope)
+    let unique = others.map {
+      DemandQuery(
+        subject: $0, incoming: constraint.outgoing, others: [own], binding: binding,
+        scope: scope.ofDestinations)
     }
-    if constraint.unique {
-      judgements += others.map { destination in
-        let query = DemandQuery(
-          subject: destination, incoming: constraint.outgoing, others: [own], binding: binding,
-          scope: scope.ofDestinations)
-        return Judgement(self, query, isUnique: true)
-      }
+    let queries =
+      (constraint.isBounded ? [(bounded, false)] : [])
+      + (constraint.unique ? unique.map { ($0, true) } : [])
+    return queries.map { query, isUnique in
+      Judgement(self, subject: query.subject.collection, isUnique: isUnique, sql: query.text)
     }
-    return judgements
   }
 }
 
@@ -129,12 +127,6 @@ extension Binding {
   }
 }
 
-extension Judgement {
-  fileprivate init(_ demand: Demand, _ query: DemandQuery, isUnique: Bool) {
-    self.init(demand, subject: query.subject.collection, isUnique: isUnique, sql: query.text)
-  }
-}
-
 extension Demands {
   /// They are made again when the binding is, since its numbers may differ.
   func judgements(_ binding: Binding, _ model: StoreModel) -> [Judgement] {
@@ -146,5 +138,13 @@ extension Demands {
     let judgements = all.flatMap { $0.judgements(binding, model, of: .touched) }
     prepared = (binding, judgements)
     return judgements
+  }
+}
+
+extension Demand {
+  /// Whether the demand counts the nodes at this end of the relation's edges.
+  func counts(_ end: EdgeEnd, of relation: EdgeRelation) -> Bool {
+    relation.name == (end == .destination ? constraint.outgoing : constraint.incoming)
+      && relation[end.other].collection == collection
   }
 }

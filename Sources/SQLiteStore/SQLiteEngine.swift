@@ -134,8 +134,10 @@ extension Writer: StoreWriting {
   package var standing: StoreStanding {
     get throws {
       let standing = try openFile?.standing ?? .sameFile
-      // The application may choose to have no log.
-      return standing == .sameFile && isOverwritten && !model.exclusive ? .overwritten : standing
+      // Without a log, a copy of a database that never had one was written over this one: a process
+      // that opens it now needs exclusive access, which an open log prevents. Or the application
+      // chose to have none.
+      return standing == .sameFile && db.isWithoutLog && !model.exclusive ? .overwritten : standing
     }
   }
 
@@ -146,8 +148,10 @@ extension Writer: StoreWriting {
     case .sameFile:
       try? copyLogIntoDatabase()
       if model.exclusive { db.removeLogOnClose() }
-    case .logRemoved: saveRemovedLog()
-    case .logReplaced, .overwritten: abandonReplacedLog()
+    // No other process can write, and what is only in the removed log is copied into the database.
+    case .logRemoved: db.truncateLog()
+    // Nothing of the old log may get into the database file.
+    case .logReplaced, .overwritten: db.keepLogOnClose()
     case .replaced, nil:
       if pace.hasSeen(try? foreignCommits()) { try? copyLogIntoDatabase() }
     }
@@ -171,11 +175,9 @@ extension Writer {
     openingMilliseconds: Int32? = nil, creates: Bool = true, attaches: Bool = true,
     keepsJournalMode: Bool? = nil
   ) throws {
-    var opening = Connection.Opening()
-    opening.busyMilliseconds = openingMilliseconds ?? busyMilliseconds
-    (opening.creates, opening.attaches) = (creates, attaches)
-    opening.keepsJournalMode = keepsJournalMode ?? model.exclusive
-    let db = try Connection.openForWriting(path, opening)
+    let db = try Connection.openForWriting(
+      path, busyMilliseconds: openingMilliseconds ?? busyMilliseconds, creates: creates,
+      attaches: attaches, keepsJournalMode: keepsJournalMode ?? model.exclusive)
     if let mode = model.secureDelete {
       try db.execute("PRAGMA main.secure_delete = \(mode.rawValue)")
     }

@@ -36,7 +36,7 @@ extension Writer {
       if jump != 0 || saved == nil { try recordJump(jump, at: wall, leasesUpTo: .min) }
     }
     let lease = try db.integer("SELECT max(id) FROM cascade_lease") ?? 0
-    clock.lastComparison = TransactionClock.Comparison(wall: wall, elapsed: elapsed, lease: lease)
+    clock.lastComparison = (wall: wall, elapsed: elapsed, lease: lease)
   }
 
   /// Saves the time for the next daemon.

@@ -64,7 +64,7 @@ extension Writer {
   }
 }
 
-/// What a sweep does with held values (`HeldValues.swift`).
+/// What a sweep does with held values (`DanglingScan.swift`).
 ///
 /// 1. Those that an operator approved are swept first, as a part of their own.
 /// 2. The others stay, and so does everything that would follow from them. The rest of the sweep

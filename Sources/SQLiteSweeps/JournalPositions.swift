@@ -74,7 +74,7 @@ extension Writer {
     if !kinds.readsJournal { return }
     let read = try endOfReadOrOwnRows
     if !(kinds.cascades && kinds.counts) {
-      try db.setJournalPosition(kinds.cascades ? .cascade : .refcount, read)
+      try db.setMeta(.journalRead(kinds.cascades ? .cascade : .refcount), read)
       return try deleteReadJournal(upTo: read)
     }
     try deleteReadJournal(upTo: read)

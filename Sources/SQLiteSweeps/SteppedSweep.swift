@@ -206,7 +206,7 @@ extension Writer {
   func clearPlan() {
     try? clearFlushState()
     try? db.empty(.ownedBy(.plan))
-    identities.caches.forget()
+    identities.clearCaches()
   }
 
   /// The kinds of a sweep that a crash or the end of the daemon left unfinished.

@@ -1,4 +1,3 @@
-internal import CascadeModel
 package import CascadeSQLite
 package import CascadeSystem
 

@@ -3,7 +3,6 @@ package import CascadeSQLite
 
 /// Numbers that outlive a transaction. They only grow, so a rollback at most leaves gaps.
 package struct Counters {
-  /// The next id of a node.
   package var nextId: Int64
   /// The number of the flush that is being prepared. An edge stores that of the flush that added
   /// it.
@@ -18,10 +17,8 @@ package struct Counters {
 
   package init(_ db: borrowing Connection, behind batch: Int64) throws {
     nextId = try db.meta(.nextNodeId) ?? 1
-    let next = try db.meta(.nextBatch) ?? 1
-    serial = max(next, batch + 1)
-    let rules = try db.meta(.rulesSeen)
-    rulesSeen = Rules(rawValue: rules ?? 0)
+    serial = max(try db.meta(.nextBatch) ?? 1, batch + 1)
+    rulesSeen = Rules(rawValue: try db.meta(.rulesSeen) ?? 0)
   }
 
   /// Takes over the counters of the file. Returns false if they are not those that were saved

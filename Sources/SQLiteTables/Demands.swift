@@ -27,10 +27,7 @@ package struct Judgement: Sendable {
   private let sql: String
 
   package init(_ demand: Demand, subject: String, isUnique: Bool, sql: String) {
-    self.demand = demand
-    self.subject = subject
-    self.isUnique = isUnique
-    self.sql = sql
+    (self.demand, self.subject, self.isUnique, self.sql) = (demand, subject, isUnique, sql)
   }
 
   package func violations(

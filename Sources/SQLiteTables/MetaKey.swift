@@ -4,136 +4,105 @@ internal import SQLiteBinding
 
 /// The keys of `cascade_meta`: what a store remembers beside its rows, one integer for each key.
 ///
-/// Only the writer sets them, in the transaction that makes them true. A key stays until a comment
-/// says otherwise, at most until `detach`.
-package enum MetaKey: Hashable, Sendable {
+/// Only the writer sets them, in the transaction that makes them true. Who sets a key, and how long
+/// it lives, is in `deploy/guides/internals.md`.
+package struct MetaKey: Hashable, Sendable {
+  package let name: String
+
+  private init(_ name: String) { self.name = name }
+
   // MARK: The store
 
-  /// The version of Cascade's schema. Written once, with the tables. Every version of Cascade reads
-  /// it, so its name never changes.
-  case version
+  /// Every version of Cascade reads it, so its name never changes.
+  package static let version = Self("version")
   /// The next id in `cascade_node`. Ids are never reused. Written with each commit that changes it,
   /// like the next two (`Counters`).
-  case nextNodeId
+  package static let nextNodeId = Self("next_node_id")
   /// The number of the flush that is being prepared, which is that of its batch.
-  case nextBatch
+  package static let nextBatch = Self("next_batch")
   /// The rules that any stored edge ever had, as bits. A rule that is not in use costs nothing.
-  case rulesSeen
-  /// The highest number of a notice that was acknowledged or has expired. Numbers continue behind
-  /// it, even if no notice is left.
-  case lastNotice
+  package static let rulesSeen = Self("rules_seen")
+  /// Numbers of notices continue behind it, even if no notice is left.
+  package static let lastNotice = Self("last_notice")
   /// The number of the last held plan, so that no later plan gets the same.
-  case lastPlan
-  /// When an operator paused the store, in milliseconds since 1970. Deleted when it is resumed.
-  case paused
-  /// The user who paused it. Deleted together with `paused`.
-  case pausedBy
-  /// 1: the application changes its tables, and no trigger is created. Deleted together with
-  /// `paused`.
-  case migrating
+  package static let lastPlan = Self("last_plan")
+  /// When an operator paused the store, in milliseconds since 1970.
+  package static let paused = Self("paused")
+  package static let pausedBy = Self("paused.by")
+  /// 1: the application changes its tables, and no trigger is created.
+  package static let migrating = Self("migrating")
   /// The inode of the directory that last had something in it, for a root of files and its path
   /// (`MountedRoots.swift`).
-  case fileRoot(String, path: String)
+  package static func fileRoot(_ root: String, path: String) -> Self {
+    Self("root.\(root):\(path)")
+  }
 
   /// What the wall clock last showed, in milliseconds since 1970: at the end of the daemon, and about
   /// every hour while it works.
-  case lastTime
+  package static let lastTime = Self("clock.last")
   /// By how many milliseconds the clock jumped, although that time had not passed, between this batch
   /// and the one before it.
-  case clockJump(before: Int64)
+  package static func clockJump(before batch: Int64) -> Self { Self("clock.jump.\(batch)") }
 
   // MARK: The model and the tables
 
   /// The fingerprint of the references in values that the stored edges of values were made of;
   /// `Int64.min` if these have to be read again (`Rebuild.swift`).
-  case valueReferences
+  package static let valueReferences = Self("value_references")
   /// The fingerprint of the references in tables that the model described at last. If another model
   /// describes others, `firstWatch` is set.
-  case tableReferences
+  package static let tableReferences = Self("table_references")
   /// The fingerprint of the installed triggers that write the journal. If the triggers that exist
   /// have another one, they were changed from outside, and `watchGap` is set.
-  case triggers
+  package static let triggers = Self("triggers")
   /// 1 if a part of the model had no table when the triggers were installed; otherwise 0.
-  case partlyBound
-  /// 1: a collection existed before it was watched (`RescanReason`). Deleted by the sweep that
-  /// scans whole tables, like `watchGap`.
-  case firstWatch
+  package static let partlyBound = Self("partly_bound")
+  /// 1: a collection existed before it was watched (`RescanReason`).
+  package static let firstWatch = Self("first_watch")
   /// 1: for some time the tables were not watched.
-  case watchGap
+  package static let watchGap = Self("watch_gap")
 
   // MARK: The journal
 
   /// The last row of the journal that a kind of sweep has read, if the other kind has not read
-  /// equally far. Deleted when both have, and when the journal is empty.
-  case journalRead(SweepKind)
+  /// equally far.
+  package static func journalRead(_ kind: SweepKind) -> Self {
+    Self("journal.read.\(kind.rawValue)")
+  }
   /// Up to this row of the journal, later sweeps need not explain the nodes that they find gone: an
-  /// earlier sweep did. Deleted when the journal is empty, because its numbers then start again.
-  case ownJournalEnd
+  /// earlier sweep did. The numbers start again when the journal is empty.
+  package static let ownJournalEnd = Self("journal.own_end")
   /// The last row of a range of the journal that a sweep wrote itself and has notified; the range
-  /// begins behind the row in the key. Deleted with the rows of the range.
-  case notified(behind: Int64)
-  /// The batch of the sweep that wrote the first of these ranges. Set when the first range is
-  /// written, and not deleted.
-  case notifiedSince
+  /// begins behind the row in the key.
+  package static func notified(behind row: Int64) -> Self { Self("notified.\(row)") }
+  /// The batch of the sweep that wrote the first of these ranges.
+  package static let notifiedSince = Self("notified_since")
 
   // MARK: Sweeps and undos
 
-  /// The batch of a sweep that has deleted something and is not at its end. Deleted at its end.
-  case sweepBatch
-  /// The kinds that this sweep was asked for (`[SweepKind].code`). Deleted together with
-  /// `sweepBatch`.
-  case sweepKinds
-  /// The kinds of sweeps that were cut short (`[SweepKind].code`). Deleted by a sweep of at least
-  /// these kinds that reaches its end.
-  case unfinishedKinds
+  /// The batch of a sweep that has deleted something and is not at its end.
+  package static let sweepBatch = Self("sweep.batch")
+  /// The kinds that this sweep was asked for (`[SweepKind].code`).
+  package static let sweepKinds = Self("sweep.kinds")
+  /// The kinds of sweeps that were cut short (`[SweepKind].code`).
+  package static let unfinishedKinds = Self("sweep.unfinished_kinds")
   /// How many references of one kind the approved sweep may still remove. The kind is the numbers
   /// of the edge's name, its source's collection and its destination's; for stored edges, the end
-  /// that they lose. Deleted at the end of the sweep.
-  case approvedLosses(String)
-  /// The batch whose undo has begun and is not at its end. Deleted at its end.
-  case undoBatch
-  /// Since when a kind of sweep runs by the clock, in milliseconds since 1970. Deleted when it no
-  /// longer does.
-  case sweepScheduledSince(SweepKind)
-  /// When a kind of sweep last ran, in milliseconds since 1970. Overwritten by its next run, like
-  /// the next one.
-  case lastSweep(SweepKind)
+  /// that they lose.
+  package static func approvedLosses(_ references: String) -> Self {
+    Self("sweep.approved_losses.\(references)")
+  }
+  /// The batch whose undo has begun and is not at its end.
+  package static let undoBatch = Self("undo.batch")
+  /// Since when a kind of sweep runs by the clock, in milliseconds since 1970.
+  package static func sweepScheduledSince(_ kind: SweepKind) -> Self {
+    Self("sweep.scheduled_since.\(kind.rawValue)")
+  }
+  /// When a kind of sweep last ran, in milliseconds since 1970.
+  package static func lastSweep(_ kind: SweepKind) -> Self { Self("sweep.last.\(kind.rawValue)") }
   /// How that run ended and why it ran (`SweepRun.code`).
-  case sweepOutcome(SweepKind)
-
-  package var name: String {
-    switch self {
-    case .version: "version"
-    case .nextNodeId: "next_node_id"
-    case .nextBatch: "next_batch"
-    case .rulesSeen: "rules_seen"
-    case .lastNotice: "last_notice"
-    case .lastPlan: "last_plan"
-    case .paused: "paused"
-    case .pausedBy: "paused.by"
-    case .migrating: "migrating"
-    case .fileRoot(let root, let path): "root.\(root):\(path)"
-    case .lastTime: "clock.last"
-    case .clockJump(let batch): "clock.jump.\(batch)"
-    case .valueReferences: "value_references"
-    case .tableReferences: "table_references"
-    case .triggers: "triggers"
-    case .partlyBound: "partly_bound"
-    case .firstWatch: "first_watch"
-    case .watchGap: "watch_gap"
-    case .journalRead(let kind): "journal.read.\(kind.rawValue)"
-    case .ownJournalEnd: "journal.own_end"
-    case .notified(let row): "notified.\(row)"
-    case .notifiedSince: "notified_since"
-    case .sweepBatch: "sweep.batch"
-    case .sweepKinds: "sweep.kinds"
-    case .unfinishedKinds: "sweep.unfinished_kinds"
-    case .approvedLosses(let references): "sweep.approved_losses.\(references)"
-    case .undoBatch: "undo.batch"
-    case .sweepScheduledSince(let kind): "sweep.scheduled_since.\(kind.rawValue)"
-    case .lastSweep(let kind): "sweep.last.\(kind.rawValue)"
-    case .sweepOutcome(let kind): "sweep.outcome.\(kind.rawValue)"
-    }
+  package static func sweepOutcome(_ kind: SweepKind) -> Self {
+    Self("sweep.outcome.\(kind.rawValue)")
   }
 
   /// A condition: the row `m` of `cascade_meta` is a range that was notified.
@@ -168,7 +137,6 @@ extension Connection {
     for key in keys { try run("DELETE FROM cascade_meta WHERE name = ?", .text(key.name)) }
   }
 
-  /// Deletes a key if it has this value.
   package func deleteMeta(_ key: MetaKey, ifEqual value: Int64) throws(SQLiteError) {
     try run(
       "DELETE FROM cascade_meta WHERE name = ? AND value = ?", .text(key.name), .integer(value))

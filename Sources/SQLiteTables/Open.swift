@@ -4,34 +4,26 @@ package import CascadeSQLite
 internal import SQLiteBinding
 
 extension Connection {
-  /// How a store is opened for writing.
-  package struct Opening {
-    /// Waits so long for a lock.
-    package var busyMilliseconds: Int32 = 5_000
-    /// Creates a missing database.
-    package var creates = true
-    /// Leaves the journal mode as it is, because the application chooses it.
-    package var keepsJournalMode = false
-    /// Creates Cascade's tables if they are missing.
-    package var attaches = true
-
-    package init() {}
-  }
-
-  /// Opens a store for writing, with Cascade's tables in it.
+  /// Opens a store for writing, and waits up to `busyMilliseconds` for a lock. `creates` a missing
+  /// database, and `attaches` Cascade's tables if they are missing. With `keepsJournalMode`, the
+  /// application chooses it.
   package static func openForWriting(
-    _ path: String, _ opening: Opening = Opening()
+    _ path: String, busyMilliseconds: Int32, creates: Bool, attaches: Bool, keepsJournalMode: Bool
   ) throws -> Connection {
-    let (busyMilliseconds, creates) = (opening.busyMilliseconds, opening.creates)
     let db = try Connection(path: path, access: creates ? .create : .readWrite)
     if db.isReadOnly { throw refusal(to: path) }
     db.setBusyTimeout(milliseconds: busyMilliseconds)
     db.fixStatementPlans()
-    try db.setJournal(of: path, keepingMode: opening.keepsJournalMode)
+    try db.setJournal(of: path, keepingMode: keepsJournalMode)
     try db.setCache(.ordinary)
     try db.limitLog(.ordinary)
     try db.avoidUnsafeCheckpoints()
-    if opening.attaches { try db.migrate() }
+    if attaches {
+      try db.begin()
+      defer { db.rollback() }
+      try db.makeTables()
+      try db.commit()
+    }
     try db.makeTemporaryTables(cache: Connection.temporaryCache)
     return db
   }
@@ -46,8 +38,6 @@ extension Connection {
   /// In KiB. A large sweep keeps what it has found in temporary tables.
   package static var temporaryCache: Int { 8_192 }
 
-  /// Creates the temporary tables.
-  ///
   /// Their rollback journal is in memory. If freed pages had to be zeroed (`secure_delete`), it
   /// would contain each of them.
   package func makeTemporaryTables(cache kilobytes: Int = 2_000) throws(SQLiteError) {
@@ -110,15 +100,8 @@ extension Connection {
     try execute("PRAGMA journal_size_limit = \(limit.rawValue)")
   }
 
-  /// Cascade's schema has a version of its own, because `user_version` belongs to the application.
-  private borrowing func migrate() throws {
-    try begin()
-    defer { rollback() }
-    try makeTables()
-    try commit()
-  }
-
-  /// Creates the tables that are missing. Must run within a transaction.
+  /// Creates the tables that are missing. Must run within a transaction. Cascade's schema has a
+  /// version of its own, because `user_version` belongs to the application.
   package borrowing func makeTables() throws {
     let version = try schemaVersion()
     if version > Schema.version {

@@ -13,17 +13,7 @@
 package enum Schema {
   static let version: Int64 = 11
 
-  static let create: [StaticString] =
-    identity + edges + unresolvedReferences + history + trash + trashedFiles + journal + leases
-
-  package static var tables: [String] {
-    create.compactMap { statement in
-      let words = "\(statement)".split(separator: "(")[0].split(separator: " ")
-      return words[1] == "TABLE" ? String(words.last!) : nil
-    }
-  }
-
-  private static let identity: [StaticString] = [
+  static let create: [StaticString] = [
     """
     CREATE TABLE IF NOT EXISTS cascade_meta(
       name TEXT PRIMARY KEY,
@@ -57,10 +47,7 @@ package enum Schema {
     FROM cascade_node AS n JOIN cascade_collection AS c ON c.id = n.collection
     WHERE c.place IS NULL AND c.name NOT GLOB 'cascade_*'
     """,
-  ]
-
-  /// Three B-trees, each covering: by source, by destination, and by name alone.
-  private static let edges: [StaticString] = [
+    // Three B-trees, each covering: by source, by destination, and by name alone.
     // `born` is the flush that added the edge: the ledger says where the edge came from.
     """
     CREATE TABLE IF NOT EXISTS cascade_edge(
@@ -87,10 +74,7 @@ package enum Schema {
       JOIN cascade_node AS d ON d.id = e.destination
       JOIN cascade_collection AS t ON t.id = d.collection
     """,
-  ]
-
-  /// See `DanglingReferences.swift`.
-  static let unresolvedReferences: [StaticString] = [
+    // See `DanglingReferences.swift`.
     """
     CREATE TABLE IF NOT EXISTS cascade_dangling_reference(
       collection INTEGER NOT NULL,
@@ -102,9 +86,6 @@ package enum Schema {
       PRIMARY KEY(collection, key, source, name, origin)) STRICT, WITHOUT ROWID
     """,
     "CREATE INDEX IF NOT EXISTS cascade_dangling_reference_source ON cascade_dangling_reference(source)",
-  ]
-
-  static let history: [StaticString] = [
     // One row for each transaction. A change file of many transactions has a part for each; `line`
     // is the line after the part. The part of a sweep is negative, because a change file may have
     // the same id as a sweep.
@@ -175,10 +156,6 @@ package enum Schema {
       path TEXT NOT NULL,
       at INTEGER) STRICT
     """,
-  ]
-
-  /// What a batch deleted, as it was, and why.
-  static let trash: [StaticString] = [
     // A row of a table, or what else the layout says. Its values are in the layout's order, sixteen
     // to a part. The columns have no type, so each value stays what it was. The row is here because
     // of `rule` of the edge `name` to or from the node `via`. The id of a node is its number in the
@@ -234,10 +211,17 @@ package enum Schema {
       PRIMARY KEY(batch, source, name, destination, origin)) STRICT, WITHOUT ROWID
     """,
     "CREATE INDEX IF NOT EXISTS cascade_trash_edge_list ON cascade_trash_edge(source) WHERE origin = 1",
-  ]
-
-  static let journal: [StaticString] = [
-    // See `DisplacedDenials.swift`. Triggers write and delete the rows.
+    // Files in the trash of their root. For `fate` see `FileFate`.
+    """
+    CREATE TABLE IF NOT EXISTS cascade_trash_file(
+      batch INTEGER NOT NULL,
+      collection INTEGER NOT NULL,
+      path TEXT NOT NULL,
+      fate INTEGER NOT NULL DEFAULT 0,
+      PRIMARY KEY(batch, collection, path)) STRICT, WITHOUT ROWID
+    """,
+    "CREATE INDEX IF NOT EXISTS cascade_trash_file_fate ON cascade_trash_file(fate) WHERE fate",
+    // See `DenialTriggers.swift`. Triggers write and delete the rows.
     "CREATE TABLE IF NOT EXISTS cascade_displaced(collection, key, message)",
     // See `Watch`. Triggers write the rows, in the application's transactions. No constraint may
     // fail here: for a statement whose trigger can fail, SQLite keeps a copy of every page that it
@@ -254,5 +238,45 @@ package enum Schema {
     // Has a row while the daemon writes, within its transaction. Then denial triggers refuse
     // nothing. Whether the other triggers write the journal, the row says (`Muting`).
     "CREATE TABLE IF NOT EXISTS cascade_muted(id INTEGER PRIMARY KEY) STRICT",
+    // Leases of nodes that are being built and have no reference yet. Applications
+    // write these rows themselves, so the table is plain: any number of rows may name the same
+    // node, and the node need not exist. A row without a key is for the whole collection. Only the
+    // daemon sets `connection`: it marks the lease of a client, which ends with its connection. The
+    // default uses only functions that every SQLite has.
+    """
+    CREATE TABLE IF NOT EXISTS cascade_lease(
+      id INTEGER PRIMARY KEY,
+      collection TEXT NOT NULL,
+      key,
+      owner TEXT,
+      expires INTEGER NOT NULL DEFAULT (CAST(strftime('%s', 'now') AS INTEGER) + 900),
+      connection INTEGER,
+      CONSTRAINT "expires is in seconds since 1970"
+        CHECK(typeof(expires) IN ('integer', 'real') AND expires < 100000000000))
+    """,
+    "CREATE INDEX IF NOT EXISTS cascade_lease_node ON cascade_lease(collection, key)",
+    "CREATE INDEX IF NOT EXISTS cascade_lease_end ON cascade_lease(expires)",
+    // Why a node would have been deleted if nothing had kept it: by the rule `rule` of an edge
+    // `name` between the node and `via`. `stored` is set where the edge of rule 4 is not in the
+    // node's own row, or where the edge of rule 8 was removed and its source stayed. `waits_for`
+    // is a `WaitsFor`. Rule 0 is what only a lease holds, because no root reaches it.
+    """
+    CREATE TABLE IF NOT EXISTS cascade_candidate(
+      id INTEGER PRIMARY KEY,
+      collection INTEGER NOT NULL, key ANY NOT NULL,
+      via_collection INTEGER NOT NULL, via_key ANY NOT NULL,
+      name INTEGER NOT NULL,
+      rule INTEGER NOT NULL,
+      stored INTEGER NOT NULL,
+      waits_for INTEGER NOT NULL,
+      UNIQUE(collection, key, rule, name, via_collection, via_key)) STRICT
+    """,
   ]
+
+  package static var tables: [String] {
+    create.compactMap { statement in
+      let words = "\(statement)".split(separator: "(")[0].split(separator: " ")
+      return words[1] == "TABLE" ? String(words.last!) : nil
+    }
+  }
 }

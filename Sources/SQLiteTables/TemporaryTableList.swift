@@ -1,6 +1,7 @@
 internal import SQLiteBinding
 
-/// Every temporary table. Numbers of nodes are those of `NumberRange`.
+/// Every temporary table. Numbers of nodes are those of `NumberRange`. What each table has is in
+/// `deploy/guides/internals.md`; a comment here says what its columns mean.
 extension TemporaryTable {
   package static let all: [TemporaryTable] = [
     known, staged,
@@ -26,8 +27,7 @@ extension TemporaryTable {
   package static let known = TemporaryTable(
     "known", .transaction, .nextTransaction,
     """
-    (
-      id INTEGER PRIMARY KEY, collection INTEGER NOT NULL, key, row INTEGER,
+    (id INTEGER PRIMARY KEY, collection INTEGER NOT NULL, key, row INTEGER,
       present INTEGER NOT NULL)
     """,
     and: [
@@ -41,8 +41,7 @@ extension TemporaryTable {
   package static let staged = TemporaryTable(
     "staged", .transaction, .call,
     """
-    (
-      id INTEGER, collection INTEGER, key, row INTEGER, via INTEGER, name INTEGER, rule INTEGER,
+    (id INTEGER, collection INTEGER, key, row INTEGER, via INTEGER, name INTEGER, rule INTEGER,
       asks INTEGER)
     """)
 
@@ -52,44 +51,36 @@ extension TemporaryTable {
   package static let missingValues = TemporaryTable(
     "missing_values", .danglingScan, .nextUse,
     """
-    (
-      name TEXT, source TEXT, lost TEXT, destination TEXT, collection INTEGER, key,
+    (name TEXT, source TEXT, lost TEXT, destination TEXT, collection INTEGER, key,
       referring INTEGER)
     """)
 
-  /// Those of the missing nodes whose key may mean "none".
   package static let heldValues = TemporaryTable(
     "held_values", .danglingScan, .nextUse,
     "(collection INTEGER, key, PRIMARY KEY(collection, key)) WITHOUT ROWID")
 
   // MARK: A change file
 
-  /// Edges in the application's tables that were added since the last flush.
   package static let newEdges = TemporaryTable(
     "new_edges", .changes, .flush,
     """
-    (
-      source INTEGER, name INTEGER, destination INTEGER,
+    (source INTEGER, name INTEGER, destination INTEGER,
       PRIMARY KEY(source, name, destination)) WITHOUT ROWID
     """, and: ["CREATE INDEX temp.new_edges_destination ON new_edges(destination)"])
 
-  /// Rows that were added since the last flush.
-  package static let newRows = TemporaryTable(
-    "new_rows", .changes, .flush, "(id INTEGER PRIMARY KEY)")
+  package static let newRows = TemporaryTable("new_rows", .changes, .flush)
 
   /// Nodes of `dead` whose rows do not exist, and that a change named since the last flush.
-  package static let namedMissingRows = TemporaryTable(
-    "named_missing_rows", .changes, .flush, "(id INTEGER PRIMARY KEY)")
+  package static let namedMissingRows = TemporaryTable("named_missing_rows", .changes, .flush)
 
   // MARK: A flush
 
   /// Rows of `cascade_node` that do not exist: deleted, or only named by an edge so far.
-  package static let dead = TemporaryTable("dead", .flush, .flush, "(id INTEGER PRIMARY KEY)")
+  package static let dead = TemporaryTable("dead", .flush, .flush)
 
   /// Nodes that are gone because of an earlier sweep, which recorded the cause, or that it found
   /// gone.
-  package static let explainedElsewhere = TemporaryTable(
-    "explained_elsewhere", .flush, .flush, "(id INTEGER PRIMARY KEY)")
+  package static let explainedElsewhere = TemporaryTable("explained_elsewhere", .flush, .flush)
 
   /// Nodes of `explained_elsewhere` whose neighbours that sweep has notified: all of them or, if
   /// `leaves` is set, only those that still refer to the node.
@@ -101,8 +92,7 @@ extension TemporaryTable {
   package static let unnotifiedEdges = TemporaryTable(
     "unnotified_edges", .flush, .flush,
     """
-    (
-      source INTEGER, name INTEGER, destination INTEGER,
+    (source INTEGER, name INTEGER, destination INTEGER,
       PRIMARY KEY(source, name, destination)) WITHOUT ROWID
     """)
 
@@ -111,24 +101,19 @@ extension TemporaryTable {
   package static let lostEdges = TemporaryTable(
     "lost_edges", .flush, .flush,
     """
-    (
-      source INTEGER, name INTEGER, destination INTEGER, origin INTEGER, rules INTEGER,
+    (source INTEGER, name INTEGER, destination INTEGER, origin INTEGER, rules INTEGER,
       born INTEGER, removal INTEGER,
       PRIMARY KEY(source, name, destination, origin)) WITHOUT ROWID
     """, and: ["CREATE INDEX temp.lost_edges_edges_destination ON lost_edges(destination)"])
 
-  /// Notices to be written, by the numbers of the nodes.
   package static let pendingNotices = TemporaryTable(
     "pending_notices", .flush, .flush,
     """
-    (
-      reason TEXT, to_destination INTEGER, source INTEGER, name INTEGER, destination INTEGER,
+    (reason TEXT, to_destination INTEGER, source INTEGER, name INTEGER, destination INTEGER,
       rules INTEGER, origin INTEGER)
     """)
 
-  /// Nodes that a sweep must not delete, because something denies it.
-  package static let blocked = TemporaryTable(
-    "blocked", .flush, .flush, "(id INTEGER PRIMARY KEY)")
+  package static let blocked = TemporaryTable("blocked", .flush, .flush)
 
   /// Nodes that no root reaches, or that nothing refers to. A sweep starts from them as from `dead`.
   package static let unreachableNodes = TemporaryTable(
@@ -142,15 +127,12 @@ extension TemporaryTable {
   package static let gone = TemporaryTable(
     "gone", .closure, .flush,
     """
-    (
-      seq INTEGER PRIMARY KEY, id INTEGER NOT NULL UNIQUE, collection INTEGER,
+    (seq INTEGER PRIMARY KEY, id INTEGER NOT NULL UNIQUE, collection INTEGER,
       via INTEGER, name INTEGER, rule INTEGER NOT NULL DEFAULT 0,
       counts INTEGER NOT NULL DEFAULT 1)
     """)
 
-  /// Join rows that the cascading kind of sweep deletes.
-  package static let pendingJoinRows = TemporaryTable(
-    "pending_join_rows", .closure, .flush, "(id INTEGER PRIMARY KEY)")
+  package static let pendingJoinRows = TemporaryTable("pending_join_rows", .closure, .flush)
 
   /// One row: up to which `seq` the nodes of `gone` are deleted already, in earlier steps of a
   /// sweep.
@@ -170,8 +152,7 @@ extension TemporaryTable {
   package static let remainingCounts = TemporaryTable(
     "remaining_counts", .closure, .flush,
     """
-    (
-      rule INTEGER, node INTEGER, name INTEGER, remaining INTEGER, via INTEGER, level INTEGER,
+    (rule INTEGER, node INTEGER, name INTEGER, remaining INTEGER, via INTEGER, level INTEGER,
       collection INTEGER, PRIMARY KEY(rule, node, name)) WITHOUT ROWID
     """,
     and: [
@@ -184,8 +165,7 @@ extension TemporaryTable {
   package static let levelLosses = TemporaryTable(
     "level_losses", .closure, .flush,
     """
-    (
-      rule INTEGER, node INTEGER, name INTEGER, edges INTEGER, via INTEGER, asks INTEGER,
+    (rule INTEGER, node INTEGER, name INTEGER, edges INTEGER, via INTEGER, asks INTEGER,
       collection INTEGER, stays INTEGER, PRIMARY KEY(rule, node, name)) WITHOUT ROWID
     """)
 
@@ -193,8 +173,7 @@ extension TemporaryTable {
   package static let listReferences = TemporaryTable(
     "list_references", .closure, .flush,
     """
-    (
-      relation TEXT, destination INTEGER, row,
+    (relation TEXT, destination INTEGER, row,
       PRIMARY KEY(relation, destination, row)) WITHOUT ROWID
     """)
 
@@ -202,18 +181,14 @@ extension TemporaryTable {
 
   /// Leased nodes. Where a search for unreachable nodes found none, the tables of leases keep their
   /// rows until the next search or flush.
-  package static let leased = TemporaryTable("leased", .leases, .flush, "(id INTEGER PRIMARY KEY)")
-
-  /// Collections that are leased as a whole.
-  package static let leasedCollection = TemporaryTable(
-    "leased_collection", .leases, .flush, "(id INTEGER PRIMARY KEY)")
+  package static let leased = TemporaryTable("leased", .leases, .flush)
+  package static let leasedCollection = TemporaryTable("leased_collection", .leases, .flush)
 
   /// What a lease or a denial kept out of `gone`, with every reason. `waits_for` is a `WaitsFor`.
   package static let newCandidates = TemporaryTable(
     "new_candidates", .leases, .flush,
     """
-    (
-      id INTEGER, via INTEGER, name INTEGER, rule INTEGER, collection INTEGER,
+    (id INTEGER, via INTEGER, name INTEGER, rule INTEGER, collection INTEGER,
       stored INTEGER NOT NULL DEFAULT 0, waits_for INTEGER NOT NULL DEFAULT 0,
       UNIQUE(id, rule, name, via))
     """)
@@ -222,8 +197,7 @@ extension TemporaryTable {
   package static let dueCandidates = TemporaryTable(
     "due_candidates", .candidates, .nextUse,
     """
-    (
-      id INTEGER PRIMARY KEY, collection INTEGER, key, via_collection INTEGER, via_key,
+    (id INTEGER PRIMARY KEY, collection INTEGER, key, via_collection INTEGER, via_key,
       name INTEGER, rule INTEGER, stored INTEGER, node INTEGER, via INTEGER,
       via_there INTEGER NOT NULL DEFAULT 0, refers INTEGER NOT NULL DEFAULT 0)
     """)
@@ -234,8 +208,7 @@ extension TemporaryTable {
   package static let journaledLosses = TemporaryTable(
     "journaled_losses", .journalReader, .call,
     """
-    (
-      source_collection INTEGER, source_key, source_row INTEGER, source_present INTEGER,
+    (source_collection INTEGER, source_key, source_row INTEGER, source_present INTEGER,
       destination INTEGER, destination_collection INTEGER, destination_key,
       destination_row INTEGER, name INTEGER, rules INTEGER, removal INTEGER, seq INTEGER)
     """)
@@ -265,80 +238,47 @@ extension TemporaryTable {
       "CREATE INDEX temp.holder_paths_held ON holder_paths(held)",
     ])
 
-  /// For a change of order in `gone`: nodes that move to the front.
   package static let movedForward = TemporaryTable(
     "moved_forward", .reorder, .call,
     "(number INTEGER PRIMARY KEY, seq INTEGER, id INTEGER, collection INTEGER)")
 
-  /// The nodes that take their places.
   package static let movedBack = TemporaryTable(
-    "moved_back", .reorder, .call,
-    "(number INTEGER PRIMARY KEY, id INTEGER, collection INTEGER)")
+    "moved_back", .reorder, .call, "(number INTEGER PRIMARY KEY, id INTEGER, collection INTEGER)")
 
   // MARK: Removal
 
-  /// Nodes of a plan that stay after all.
-  package static let stayingNodes = TemporaryTable(
-    "staying_nodes", .plan, .flush, "(id INTEGER PRIMARY KEY)")
-
-  /// Managed objects that outlive the target of a reference and lose the reference (rule 64).
-  package static let nullified = TemporaryTable(
-    "nullified", .nullify, .call, "(id INTEGER PRIMARY KEY)")
-
-  /// Numbers that no edge names any more.
-  package static let unusedIdentities = TemporaryTable(
-    "unused_identities", .identities, .nextUse, "(id INTEGER PRIMARY KEY)")
-
-  /// Nodes whose relationships must be validated at the end of the transaction.
-  package static let touched = TemporaryTable(
-    "touched", .validation, .transaction, "(id INTEGER PRIMARY KEY)")
+  package static let stayingNodes = TemporaryTable("staying_nodes", .plan, .flush)
+  package static let nullified = TemporaryTable("nullified", .nullify, .call)
+  package static let unusedIdentities = TemporaryTable("unused_identities", .identities, .nextUse)
+  package static let touched = TemporaryTable("touched", .validation, .transaction)
 
   // MARK: Undo
 
-  /// What of the batch must be left as it is.
-  package static let leftAlone = TemporaryTable(
-    "left_alone", .undo, .nextUse, "(id INTEGER PRIMARY KEY)")
+  package static let leftAlone = TemporaryTable("left_alone", .undo, .nextUse)
 
-  /// Nodes whose number now differs from their number then.
   package static let renumbered = TemporaryTable(
     "renumbered", .undo, .nextUse, "(id INTEGER PRIMARY KEY, now INTEGER NOT NULL)")
 
-  /// What an undo brought back.
   package static let restored = TemporaryTable(
     "restored", .undo, .nextUse, "(id INTEGER PRIMARY KEY, layout INTEGER NOT NULL, key)")
 
-  /// What the edges of the batch name.
-  package static let nodesOfBatchEdges = TemporaryTable(
-    "nodes_of_batch_edges", .undo, .nextUse, "(id INTEGER PRIMARY KEY)")
-
-  /// Objects that survived, and whose references were restored.
-  package static let rewritten = TemporaryTable(
-    "rewritten", .undo, .nextUse, "(id INTEGER PRIMARY KEY)")
+  package static let nodesOfBatchEdges = TemporaryTable("nodes_of_batch_edges", .undo, .nextUse)
+  package static let rewritten = TemporaryTable("rewritten", .undo, .nextUse)
 
   // MARK: Files
 
-  /// Files for which a query asks whether an edge names them.
   package static let queriedFiles = TemporaryTable(
     "queried_files", .files, .nextUse,
-    """
-    (
-      collection INTEGER, key, id INTEGER, PRIMARY KEY(collection, key, id)) WITHOUT ROWID
-    """)
+    "(collection INTEGER, key, id INTEGER, PRIMARY KEY(collection, key, id)) WITHOUT ROWID")
 
-  /// The files below the roots, by the number of the root.
   package static let filesOnDisk = TemporaryTable(
     "files_on_disk", .files, .snapshot,
-    """
-    (
-      root INTEGER, path TEXT, PRIMARY KEY(root, path)) WITHOUT ROWID
-    """)
+    "(root INTEGER, path TEXT, PRIMARY KEY(root, path)) WITHOUT ROWID")
 
-  /// The files that edges name below the roots.
   package static let filesWithEdges = TemporaryTable(
     "files_with_edges", .files, .snapshot,
     """
-    (
-      root INTEGER, path TEXT, collection TEXT, key, name TEXT,
+    (root INTEGER, path TEXT, collection TEXT, key, name TEXT,
       PRIMARY KEY(root, path)) WITHOUT ROWID
     """)
 }

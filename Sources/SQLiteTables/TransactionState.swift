@@ -10,8 +10,10 @@ package struct TransactionState {
   /// Ids from here on were given since the last flush: such a node did not exist before.
   package var firstNewId: Int64 = .max
   package var deadCount = 0
-  /// Dead rows that have no name, by collection.
-  package var unnamedDead: [Int64: UnnamedDeletedRows] = [:]
+  /// The tables of deleted rows that no record names, by collection, and the statements that mark
+  /// such rows as dead. They are identified by a number made from their rowid. So a change file can
+  /// delete very many rows without naming each, and what follows is found as in a sweep.
+  package var unnamedDead: [Int64: (table: NodeTable, mark: String)] = [:]
   package var lostCount = 0
   /// The numbering of the tables' rows, as of the start of the last flush.
   package var numbers = NumberedTables() { didSet { reachability.holderQueries = nil } }

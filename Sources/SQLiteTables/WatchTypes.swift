@@ -1,4 +1,3 @@
-internal import CascadeModel
 internal import CascadeSQLite
 
 /// What a row of `cascade_journal` means. Triggers write these columns in the transaction that
@@ -16,22 +15,17 @@ package struct Watch: Hashable, Sendable {
   package let number: Int64
   package let meaning: Meaning
 
-  package init(number: Int64, meaning: Meaning) {
-    self.number = number
-    self.meaning = meaning
-  }
+  package init(number: Int64, meaning: Meaning) { (self.number, self.meaning) = (number, meaning) }
 
   /// Stored as text beside the journal, so that rows of an older model are still read correctly.
   package struct Meaning: Hashable, Sendable {
     package let watchSubject: Subject
     package let values: [WatchedValue]
-    /// The edges that the values describe; nil if an older version did not record them.
-    package let edges: [WatchedEdge]?
+    /// The edges that the values describe.
+    package let edges: [WatchedEdge]
 
-    package init(watchSubject: Subject, values: [WatchedValue], edges: [WatchedEdge]?) {
-      self.watchSubject = watchSubject
-      self.values = values
-      self.edges = edges
+    package init(watchSubject: Subject, values: [WatchedValue], edges: [WatchedEdge]) {
+      (self.watchSubject, self.values, self.edges) = (watchSubject, values, edges)
     }
   }
 
@@ -61,17 +55,13 @@ package struct WatchedEdge: Hashable, Sendable {
   package let type: String?
 
   package init(name: Int64, source: Int64, destination: Int64, values: [Int], type: String?) {
-    self.name = name
-    self.source = source
-    self.destination = destination
-    self.values = values
-    self.type = type
+    (self.name, self.source, self.destination) = (name, source, destination)
+    (self.values, self.type) = (values, type)
   }
 }
 
 package enum WatchedValue: Hashable, Sendable {
-  case column(String)
-  /// Several columns as one list; NULL if one of them is NULL.
+  /// Several columns are one list; NULL if one of them is NULL.
   case columns([String])
   /// The text of a part of a JSON column.
   case json(column: String, path: String)

@@ -16,7 +16,7 @@ package final class Writer {
   /// Where the model's edges are in the application's tables.
   package var binding = Binding() { didSet { attachment.bindingChanges += 1 } }
   package var attachment = AttachmentState()
-  package var identities: Identities
+  package let identities: Identities
   package var lock: LockUse
   package var log = WALControl()
   package var logUse = LogUse()
@@ -46,17 +46,6 @@ package final class Writer {
   package var pace: Pace {
     get { lock.pace }
     set { lock.pace = newValue }
-  }
-
-  /// For tests: how few nodes one transaction deletes, and how many need a large cache.
-  package var fewNodes: Int64 {
-    get { lock.fewNodes }
-    set { lock.fewNodes = newValue }
-  }
-
-  package var manyNodes: Int {
-    get { lock.manyNodes }
-    set { lock.manyNodes = newValue }
   }
 
   /// The rules that some edge has or ever had. Queries for the other rules are skipped.
@@ -105,14 +94,6 @@ package struct AttachmentState {
   package var areReferencesRead = false
 }
 
-/// The numbers of nodes, collections and names, and those that were looked up before.
-package struct Identities {
-  package var counters: Counters
-  package let caches = IdentityCaches()
-
-  init(_ counters: Counters) { self.counters = counters }
-}
-
 /// How the write lock is used.
 package struct LockUse {
   package var pace: Pace
@@ -143,19 +124,7 @@ package struct TransactionClock {
   /// How long it has been running, in milliseconds.
   package var elapsed: Int64 { Int64((.now - begun) / .milliseconds(1)) }
   /// What the clocks showed when they were last compared, and the last lease of then.
-  package var lastComparison: Comparison?
-
-  package struct Comparison {
-    package let wall: Int64
-    package let elapsed: Int64
-    package let lease: Int64
-
-    package init(wall: Int64, elapsed: Int64, lease: Int64) {
-      self.wall = wall
-      self.elapsed = elapsed
-      self.lease = lease
-    }
-  }
+  package var lastComparison: (wall: Int64, elapsed: Int64, lease: Int64)?
 
   init() {}
 }

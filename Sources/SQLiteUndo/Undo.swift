@@ -76,7 +76,7 @@ struct Undo {
   /// Values come back before the edges that they hold, and edges when both of their ends exist.
   mutating func restore() throws {
     try writer.db.empty(.ownedBy(.undo))
-    writer.identities.caches.nodes.removeAllEntries()
+    writer.identities.nodes.removeAllEntries()
     for layout in parentsFirst {
       switch layout.layout.kind {
       case .row: try restoreRows(layout)

@@ -124,7 +124,7 @@ struct QueryPlanTests {
       }
       try record()
       let kinds: [[SweepKind]] = round == 1 ? [[.refcount], [.cascade]] : [[.all]]
-      store.writer.fewNodes = round == 2 ? 0 : 1_000
+      store.writer.lock.fewNodes = round == 2 ? 0 : 1_000
       for kind in kinds {
         _ = try store.writer.sweep(kind, at: Int64(round + 1))
         try record()

@@ -44,7 +44,7 @@ extension Writer {
   }
 
   private func upsert(
-    _ identity: IdentityCaches.Identity, type: String?, value: String?
+    _ identity: Identities.Identity, type: String?, value: String?
   ) throws -> (id: Int64, isNew: Bool) {
     try db.run(
       """
@@ -54,7 +54,7 @@ extension Writer {
       .text(type), .text(value))
     if db.changes == 1 {
       let id = newId()
-      identities.caches.nodes[identity] = id
+      identities.nodes[identity] = id
       return (id, true)
     }
     let id = try existingId(identity)!
@@ -72,7 +72,7 @@ extension Writer {
     current.deadCount -= db.changes
     if db.changes == 0 { return }
     // References that were resolved while the node was marked dead took it for absent.
-    identities.caches.referencesCurrentAt = nil
+    identities.referencesCurrentAt = nil
     if facts.hasTables {
       try db.run("DELETE FROM temp.named_missing_rows WHERE id = ?", .integer(id))
     }

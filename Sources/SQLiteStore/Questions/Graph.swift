@@ -47,7 +47,7 @@ extension Reader {
       OR EXISTS (
         SELECT 1 FROM cascade_node AS n JOIN temp.gone AS g ON g.id = n.id
         WHERE n.collection = ?1 AND n.key = ?2)
-      """, .integer(try number(ofCollection: collection)), key) == 1
+      """, .integer(try collectionId(collection)), key) == 1
   }
 }
 

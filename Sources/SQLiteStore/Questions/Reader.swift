@@ -118,12 +118,12 @@ extension Reader {
 
 /// A name that has no number yet gets one that nothing in the store uses.
 extension Reader: Numbering {
-  package func number(ofCollection name: String) throws -> Int64 {
+  package func collectionId(_ name: String) throws -> Int64 {
     try db.integer("SELECT id FROM cascade_collection WHERE name = ?", .text(name))
       ?? provisionalNumber("collection/\(name)")
   }
 
-  package func number(ofName name: String) throws -> Int64 {
+  package func nameId(_ name: String) throws -> Int64 {
     try db.integer("SELECT id FROM cascade_name WHERE name = ?", .text(name))
       ?? provisionalNumber("name/\(name)")
   }

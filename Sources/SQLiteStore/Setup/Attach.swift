@@ -36,7 +36,7 @@ extension Writer {
   private func attachWithin(createIndexes: Bool) throws -> AttachReport {
     try db.makeTables()
     if attachment.isDetached {
-      identities.caches.forget()
+      identities.clearCaches()
       identities.counters = try Counters(db, behind: model.lastBatchInTrash)
     }
     guard model.hasTables else { return AttachReport() }
@@ -74,7 +74,7 @@ extension Writer {
 
   /// Clears what was read from the file and may no longer be in it.
   private func clearCachedState() {
-    identities.caches.forget()
+    identities.clearCaches()
     identities.counters.forgetSaved()
     unbind()
   }

@@ -40,7 +40,7 @@ final class TestStore: StoreUnderTest {
   func reopen() throws {
     let last = writer
     writer = try Writer(path: path, model: model)
-    writer.fewNodes = last.fewNodes
+    writer.lock.fewNodes = last.lock.fewNodes
     writer.pace.rowsToAStep = last.pace.rowsToAStep
   }
 
@@ -69,18 +69,18 @@ extension TestStore {
   }
 
   func sweepsInSteps(of rows: Int64) {
-    writer.fewNodes = 0
+    writer.lock.fewNodes = 0
     writer.pace.rowsToAStep = rows
   }
 
   func withSteps<T>(of rows: Int64, _ body: () throws -> T) throws -> T {
-    let few = writer.fewNodes
+    let few = writer.lock.fewNodes
     sweepsInSteps(of: rows)
-    defer { (writer.fewNodes, writer.pace.rowsToAStep) = (few, nil) }
+    defer { (writer.lock.fewNodes, writer.pace.rowsToAStep) = (few, nil) }
     return try body()
   }
 
-  func setManyNodes(_ count: Int) { writer.manyNodes = count }
+  func setManyNodes(_ count: Int) { writer.lock.manyNodes = count }
 
   var unfinishedBatch: Int64? { get throws { try meta("sweep.batch") } }
 

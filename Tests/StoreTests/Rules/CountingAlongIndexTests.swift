@@ -59,7 +59,7 @@ struct CountingAlongIndexTests {
         schema: CountingAlongIndexTests.schema)
       try store.bySQL(rows(hasOther: hasOther, &random))
       _ = try store.writer.sweep([.all], at: 0)
-      store.writer.fewNodes = few
+      store.writer.lock.fewNodes = few
       try store.bySQL("CREATE TABLE before AS SELECT * FROM post; \(losses(&random))")
       let expected = try store.texts(CountingAlongIndexTests.staying)
       _ = try store.writer.sweep([.all], at: 1)

@@ -47,7 +47,7 @@ struct CountingTests {
   @Test("A photo goes with its last post, however it is spelt", arguments: [0, 500], ["0", "1d"])
   func last(few: Int64, trash: String) throws {
     let store = try store(CountingTests.photo, trash: trash)
-    store.writer.fewNodes = few
+    store.writer.lock.fewNodes = few
     try store.bySQL("DELETE FROM post WHERE id IN (1, 3)")
     let result = try store.writer.sweep([.refcount], at: 1)
     #expect(try photos(store) == "a c unused")

@@ -94,7 +94,7 @@ struct JoinRowEndTests {
   func removedInSteps(hasTriggers: Bool) throws {
     let store = try store("deleteDestinationIfAllSourcesDeleted")
     _ = try store.writer.sweep([.all], at: 0)
-    store.writer.fewNodes = 0
+    store.writer.lock.fewNodes = 0
     if hasTriggers {
       try store.bySQL("CREATE TRIGGER t AFTER DELETE ON photo BEGIN SELECT 1; END")
     }

@@ -130,7 +130,7 @@ struct BusyWriterTests {
         """)
     _ = try store.writer.sweep([.all], at: 0)
     store.sweepsInSteps(of: 1)
-    store.writer.fewNodes = 1
+    store.writer.lock.fewNodes = 1
     try store.bySQL("DELETE FROM top")
     let result = try store.writer.sweep([.cascade, .refcount], at: 1, manners: writing(store))
     #expect(result.outcome == .done && result.deletedCount == 2 && result.blocked.isEmpty)

@@ -117,7 +117,7 @@ struct EmptiedTableTests {
         CREATE INDEX end_mid ON "end"(mid);
         """)
     try store.apply(links.flatMap(changes))
-    store.writer.manyNodes = 1
+    store.writer.lock.manyNodes = 1
     let before = try store.dump()
     let receipt = try store.apply([.deleteAll(collection: "ends")])
     #expect((receipt.deletedCount, receipt.notices) == (4, 0))

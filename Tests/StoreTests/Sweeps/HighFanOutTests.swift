@@ -56,7 +56,7 @@ struct HighFanOutTests {
   private func store(_ schema: String = schema) throws -> TestStore {
     let store = try TestStore(model: StoreModel(HighFanOutTests.model), schema: schema)
     _ = try store.writer.sweep([.all], at: 0)
-    store.writer.fewNodes = HighFanOutTests.step
+    store.writer.lock.fewNodes = HighFanOutTests.step
     store.writer.pace.rowsToAStep = HighFanOutTests.step
     return store
   }
