@@ -254,29 +254,3 @@ extension EdgeRelation {
     """
   }
 }
-
-extension Writer {
-  /// Does what SQLite's foreign keys would do when the nodes of the slice go. Rows that are found
-  /// by way of other rows go before these.
-  func applyForeignKeyEffects(_ slice: Slice) throws {
-    for follower in foreignKeyEffects().reversed() {
-      if binding.rulesReplace(for: follower) { continue }
-      let what = "a row of \"\(follower.table.name)\" cannot be deleted or changed"
-      try attemptOrRefuse(slice, what, rows: { [follower.rows($0)] }) {
-        try db.applyEffect(follower, $0)
-      }
-    }
-  }
-}
-
-extension Connection {
-  func applyEffect(_ follower: ForeignKeyEffect, _ slice: Slice) throws(SQLiteError) {
-    let columns = follower.lost?.columns.map { "\(quoted($0)) = NULL" }.joined(separator: ", ")
-    let table = "main.\(quoted(follower.table.name)) AS r"
-    try run(
-      """
-      \(columns.map { "UPDATE \(table) SET \($0)" } ?? "DELETE FROM \(table)")
-      WHERE \(follower.table.identity("r")) IN (\(follower.rows(slice)))
-      """)
-  }
-}

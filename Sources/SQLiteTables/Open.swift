@@ -78,7 +78,7 @@ extension Connection {
 
   /// From SQLite 3.7.0 to 3.51.2, a checkpoint that coincides with a commit that restarts the
   /// write-ahead log can corrupt the database (https://sqlite.org/wal.html#walresetbug). With these
-  /// versions, Cascade runs only checkpoints that cannot do that (`LongLog`).
+  /// versions, Cascade runs only checkpoints that cannot do that (`CheckpointBarrier`).
   package static var checkpointsAreSafe: Bool { libraryVersion >= 3_051_003 }
 
   private borrowing func avoidUnsafeCheckpoints() throws {
