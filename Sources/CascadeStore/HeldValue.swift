@@ -1,7 +1,8 @@
 package import CascadeModel
 
-/// References of one relationship to one missing node, found by a scan, that nobody saw go. Their
-/// value may mean "none" in the application, so nothing follows from them without an approval.
+/// References of one relationship to one missing node, found by a scan, that no trigger saw go.
+/// Their value may mean "none" in the application, so nothing follows from them without an
+/// approval.
 package struct HeldValue: Hashable, Sendable {
   /// The name of the relationship.
   package let name: String

@@ -113,8 +113,8 @@ package enum OwnSchema {
     CREATE INDEX ledger_ids ON cascade.ledger(id, batch);
     CREATE TABLE cascade.verdict(
       name bytea PRIMARY KEY, fingerprint bigint NOT NULL, reasons text);
-    -- `lost` is how many references would be removed to nodes that nobody saw go; `value` tells which, if
-    -- the plan is about one value that may mean "none".
+    -- `lost` is how many references would be removed to nodes that no trigger saw go; `value` tells
+    -- which, if the plan is about one value that may mean "none".
     CREATE TABLE cascade.plan(
       number bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, file text NOT NULL, id text NOT NULL,
       checksum bigint NOT NULL, deleted bigint NOT NULL, by_collection text NOT NULL,

@@ -150,8 +150,8 @@ extension NodeTable {
   }
 }
 
-/// References to a node that no row is and that nobody saw go, if their value looks like "none". A
-/// scan of whole tables finds them, and holds them: it does not count the node as gone.
+/// References to a node that no row is and that no trigger saw go, if their value looks like
+/// "none". A scan of whole tables finds them, and holds them: it does not count the node as gone.
 extension Connection {
   /// Chooses among the missing nodes that a scan has found.
   func chooseHeldValues() throws(SQLiteError) {

@@ -4,8 +4,8 @@ internal import SQLiteBinding
 
 /// The keys of `cascade_meta`: what a store remembers beside its rows, one integer for each key.
 ///
-/// Only the writer sets them, in the transaction that makes them true. Who sets a key, and how long
-/// it lives, is in `deploy/guides/internals.md`.
+/// Only the writer sets them, in the transaction that makes them true. The file that sets a key,
+/// and how long the key lives, are in `deploy/guides/internals.md`.
 package struct MetaKey: Hashable, Sendable {
   package let name: String
 
