@@ -55,79 +55,15 @@ package final class FileRoot {
     return try spot.parent.status(of: spot.name)?.kind == .file
   }
 
-  // MARK: - Moving
-
-  /// Moves a file into the trash. The directories that change are added to `changed`.
-  func moveToTrash(_ path: String, batch: Int64, changed: inout Set<String>) throws {
-    guard let spot = try spot(path) else { return }
-    let kept = FileRoot.trashPath(path, batch)
-    let target = try directory.makeDirectory(beneath: kept.parentPath, mode: 0o700)
-    try spot.parent.rename(spot.name, to: target, asNew: spot.name)
-    changed.formUnion(path.ancestors)
-    changed.formUnion(kept.ancestors)
-  }
-
-  /// Moves a file back from the trash. Returns false if something else is in its place.
-  package func restore(_ path: String, batch: Int64, changed: inout Set<String>) throws -> Bool {
-    let kept = FileRoot.trashPath(path, batch)
-    guard try isInTrash(path, batch: batch), let spot = try spotInTrash(path, batch) else {
-      return true
-    }
-    let target = try directory.makeDirectory(beneath: path.parentPath, mode: 0o777)
-    do {
-      try spot.parent.rename(spot.name, to: target, asNew: spot.name)
-    } catch {
-      if error.isTaken { return false }
-      throw error
-    }
-    changed.formUnion(path.ancestors)
-    changed.formUnion(kept.ancestors)
-    try removeEmpty(kept.parentPath)
-    return true
-  }
-
-  /// Removes a file from the trash for good.
-  package func deleteFromTrash(_ path: String, batch: Int64) throws {
-    guard try isInTrash(path, batch: batch), let spot = try spotInTrash(path, batch) else { return }
-    try spot.parent.remove(spot.name)
-    try removeEmpty(FileRoot.trashPath(path, batch).parentPath)
-  }
-
-  /// Removes directories of the trash that have become empty.
-  private func removeEmpty(_ path: String) throws {
-    var path = path
-    while path.isWithin(FileRoot.trash), let spot = try spot(path) {
-      do {
-        try spot.parent.removeDirectory(spot.name)
-      } catch {
-        if error.isNotEmpty { return }
-        throw error
-      }
-      path = path.parentPath
-    }
-  }
-
-  /// Makes the moves durable, so that they survive a power failure.
-  package func sync(_ changed: Set<String>) throws {
-    for path in changed {
-      do {
-        try directory.directory(beneath: path).sync()
-      } catch {
-        // A directory that became empty was removed.
-        if !error.isAbsence { throw error }
-      }
-    }
-  }
-
   // MARK: - Finding
 
-  private struct DirectoryEntry: ~Copyable {
+  struct DirectoryEntry: ~Copyable {
     let parent: Directory
     let name: FileName
   }
 
   /// Nil if the directory does not exist, or no file can have such a name.
-  private func spot(_ path: String) throws -> DirectoryEntry? {
+  func spot(_ path: String) throws -> DirectoryEntry? {
     if let objection = Destination.objection(toPath: path) { throw UnmovableFile(objection) }
     let isTooLong = path.split(separator: "/").contains { $0.utf8.count > NAME_MAX }
     if isTooLong || path.utf8.count >= PATH_MAX { return nil }
@@ -142,7 +78,7 @@ package final class FileRoot {
   }
 
   /// What is wrong with the trash is not wrong with the file: the file waits.
-  private func spotInTrash(_ path: String, _ batch: Int64) throws -> DirectoryEntry? {
+  func spotInTrash(_ path: String, _ batch: Int64) throws -> DirectoryEntry? {
     do {
       return try spot(FileRoot.trashPath(path, batch))
     } catch let error as UnmovableFile {
@@ -151,7 +87,7 @@ package final class FileRoot {
     }
   }
 
-  private static func trashPath(_ path: String, _ batch: Int64) -> String {
+  static func trashPath(_ path: String, _ batch: Int64) -> String {
     "\(trash)/\(batch)/\(path)"
   }
 }

@@ -14,17 +14,16 @@ package struct EdgeRelation: Hashable, Sendable {
   package let source: NodeTable
   package internal(set) var destination: NodeTable
   /// All tables that the same reference may lead to, where no type says which
-  /// (`Alternatives.swift`). The destination is one of them.
+  /// (`UntypedReferences.swift`). The destination is one of them.
   package internal(set) var alternatives: [NodeTable] = []
   package var form: Form
   /// The relationship in the model; nil for a foreign key of the application's.
   package let relationship: Relationship?
 
   package enum Form: Hashable, Sendable {
-    /// The columns of a reference, in the order of the key that it names.
-    case column([String])
-    /// Applies if the type column has this value.
-    case typed(column: [String], typeColumn: String, type: String)
+    /// The columns of a reference, in the order of the key that it names. Of a polymorphic
+    /// reference, each type has a relation of its own.
+    case column([String], type: PolymorphicType? = nil)
     case join(Table, source: [String], destination: [String])
     /// A list or a single value at a path within a JSON column.
     case json(column: String, path: String)
@@ -34,8 +33,7 @@ package struct EdgeRelation: Hashable, Sendable {
 
   package var reference: Reference {
     switch form {
-    case .column(let columns), .typed(let columns, _, _):
-      Reference(columns, of: "s", in: source.table)
+    case .column(let columns, _): Reference(columns, of: "s", in: source.table)
     case .join(let table, _, let columns): Reference(columns, of: "j", in: table)
     case .json: Reference(destination.asKey("x.value"))
     case .foreignKey(let key):
@@ -58,7 +56,7 @@ package struct EdgeRelation: Hashable, Sendable {
   /// What to join to the source row `s` to get its references, and on which condition.
   package var references: String {
     switch form {
-    case .column, .typed, .foreignKey: ""
+    case .column, .foreignKey: ""
     case .join(let table, let columns, _):
       "CROSS JOIN main.\(quoted(table.name)) AS j "
         + "ON \(source.hasKey("s", Reference(columns, of: "j", in: table)))"
@@ -78,9 +76,8 @@ package struct EdgeRelation: Hashable, Sendable {
   /// The condition under which such a row is an edge.
   package var isEdge: String {
     switch form {
+    case .column(_, let type?): "\(isReference(reference)) AND \(type.isOfRow("s"))"
     case .column, .join, .foreignKey: isReference(reference)
-    case .typed(_, let typeColumn, let type):
-      "\(isReference(reference)) AND s.\(quoted(typeColumn)) = \(literal(type))"
     case .json: isReference(element: "x")
     }
   }
@@ -112,7 +109,7 @@ package struct EdgeRelation: Hashable, Sendable {
   /// The names of the columns that contain them; empty for lists and for `.foreignKey`.
   package var referringColumns: [String] {
     switch form {
-    case .column(let columns), .typed(let columns, _, _), .join(_, _, let columns): columns
+    case .column(let columns, _), .join(_, _, let columns): columns
     case .json, .foreignKey: []
     }
   }
@@ -158,7 +155,7 @@ package struct EdgeRelation: Hashable, Sendable {
     let node: Query = "FROM \(driver.rows) CROSS JOIN \(destination.node(numbered, driver.id))"
     let match = destination.isReferenceToNode(by: reference, numbered)
     switch form {
-    case .column, .typed:
+    case .column:
       return """
         \(node) CROSS JOIN \(source.rows) AS s ON \(match)
         WHERE \(isEdge) AND \(source.isNode("s", numbers))
@@ -294,10 +291,9 @@ package struct EdgeRelation: Hashable, Sendable {
   /// reference, one that has the type as well serves, in any order.
   package var isIndexed: Bool {
     switch form {
-    case .column(let columns): source.table?.hasIndex(on: columns) == true
-    case .typed(let columns, let typeColumn, _):
+    case .column(let columns, let type):
       source.table?.hasIndex(on: columns) == true
-        || source.table?.hasIndex(on: columns + [typeColumn]) == true
+        || type != nil && source.table?.hasIndex(on: columnsWithType) == true
     case .join, .json, .foreignKey: false
     }
   }
@@ -305,7 +301,7 @@ package struct EdgeRelation: Hashable, Sendable {
   /// Whether the row of the source itself has the reference, in columns.
   package var hasReferenceInColumns: Bool {
     switch form {
-    case .column, .typed: true
+    case .column: true
     case .join, .json, .foreignKey: false
     }
   }

@@ -64,9 +64,9 @@ struct EdgeRelationBinder {
     case .stored: throw Catalog.Unusable("stored edges are in no column")
     case .column(let columns): return .column(try referring(columns, table))
     case .polymorphic(let columns, let typeColumn):
-      return .typed(
-        column: try referring(columns, table), typeColumn: try referring(typeColumn, table),
-        type: type)
+      return .column(
+        try referring(columns, table),
+        type: PolymorphicType(column: try referring(typeColumn, table), word: type))
     case .join(let join, let source, let destination):
       let join = try catalog.table(join, in: db).get()
       return .join(

@@ -78,7 +78,7 @@ extension Binding {
   /// Whether no other row that stays holds the same edge as the join row `s`. A row
   /// that is not a join row is always an edge of its own.
   private func isLastForEdge(of relation: EdgeRelation, _ numbers: NumberedTables) -> String {
-    guard relation.kind == .join, case .column(let destination) = relation.form else { return "1" }
+    guard relation.kind == .join, case .column(let destination, nil) = relation.form else { return "1" }
     let columns = edgeRelations.compactMap { join -> String? in
       guard case .join(relation.source.table, let source, destination) = join.form,
         join.nameId == relation.nameId
@@ -104,7 +104,7 @@ extension Binding {
   package func countsAtDestination(_ relation: EdgeRelation) -> Bool {
     if hasNodesAsRows(relation) { return false }
     guard relation.kind == .join, relation.relationship == nil,
-      case .column(let column) = relation.form
+      case .column(let column, nil) = relation.form
     else { return true }
     return edgeRelations.contains { join in
       guard case .join(relation.source.table, _, column) = join.form else { return false }
@@ -174,7 +174,7 @@ func childrenBeforeParents<Item: Equatable>(
 extension EdgeRelation {
   /// Whether rule 64 takes the reference of a foreign key away before SQLite checks the key.
   func nullifies(_ key: Table.ForeignKey) -> Bool {
-    guard case .column(let columns) = form, alternatives.isEmpty else { return false }
+    guard case .column(let columns, nil) = form, alternatives.isEmpty else { return false }
     return rules.contains(.nullifySourceIfDestinationDeleted) && columns.contains(where: key.has)
   }
 }

@@ -9,7 +9,7 @@ extension NodeTable {
     if !isComposite, case .composite = key { return nil }
     guard let values = columnValues(key) else { return nil }
     return isComposite
-      ? .text("[\(values.map(KeyPart.written).joined(separator: ","))]") : values[0]
+      ? .text("[\(values.map(CompositeKeyPart.written).joined(separator: ","))]") : values[0]
   }
 
   /// The values of the key's columns, to bind.
@@ -23,7 +23,7 @@ extension NodeTable {
 }
 
 extension Key {
-  /// A part in the form that `KeyPart` writes, even if a change file could not name it.
+  /// A part in the form that `CompositeKeyPart` writes, even if a change file could not name it.
   fileprivate init(part: JSON) {
     if let number = part.integer {
       self = .integer(number)

@@ -50,14 +50,14 @@ package struct NodeTable: Hashable, Sendable {
   /// The values of the key's columns, from a key of `temp.known`.
   package func keyParts(_ value: String) -> [String] {
     if !isComposite { return [value] }
-    return keyColumns.indices.map { KeyPart.read($0, of: value) }
+    return keyColumns.indices.map { CompositeKeyPart.read($0, of: value) }
   }
 
   /// The key as stored in `temp.known`: the value itself, or the list of a composite key.
   package func key(_ alias: String) -> String {
     let columns = keyColumns(alias)
     if columns.count == 1 { return columns[0] }
-    return "json_array(\(columns.map(KeyPart.written).joined(separator: ", ")))"
+    return "json_array(\(columns.map(CompositeKeyPart.written).joined(separator: ", ")))"
   }
 
   /// Whether an outer join by the key found a row.
@@ -109,7 +109,7 @@ package struct NodeTable: Hashable, Sendable {
     let rows = "EXISTS (SELECT 1 FROM \(rowsInTrigger) AS h WHERE"
     if !isComposite { return "\(rows) \(hasKey("h", value)))" }
     return "(\(rows) \(isSame("h", list: value))) "
-      + "OR \(KeyPart.needsDecoding(value)) AND \(rows) \(key("h")) = \(value)))"
+      + "OR \(CompositeKeyPart.needsDecoding(value)) AND \(rows) \(key("h")) = \(value)))"
   }
 
   /// Whether a row has the composite key that a list says, if SQLite itself can read the list.

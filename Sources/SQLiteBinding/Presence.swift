@@ -34,7 +34,7 @@ extension NodeTable {
     if !isComposite { return "NOT \(hasRow(withKey: value))" }
     let isWritten = "EXISTS (SELECT 1 FROM \(rows) AS h WHERE \(key("h")) = \(value))"
     return
-      "NOT \(hasRow(withKey: value)) AND NOT (\(KeyPart.needsDecoding(value)) AND \(isWritten))"
+      "NOT \(hasRow(withKey: value)) AND NOT (\(CompositeKeyPart.needsDecoding(value)) AND \(isWritten))"
   }
 
   /// The columns by which rows are found and distinguished, in the order of the index that does it.

@@ -25,7 +25,8 @@ package struct Reference {
   /// The reference that other columns hold now, from the value `list` in which it was recorded.
   package init(_ list: String, like other: Reference) {
     values =
-      other.hasSeveralValues ? other.values.indices.map { KeyPart.read($0, of: list) } : [list]
+      other.hasSeveralValues
+      ? other.values.indices.map { CompositeKeyPart.read($0, of: list) } : [list]
     columns = other.columns
   }
 
@@ -44,7 +45,7 @@ package struct Reference {
 
   fileprivate static func list(of values: [String], parts: [String]) -> String {
     if values.count == 1 { return parts[0] }
-    let list = "json_array(\(parts.map(KeyPart.written).joined(separator: ", ")))"
+    let list = "json_array(\(parts.map(CompositeKeyPart.written).joined(separator: ", ")))"
     return "iif(\(areNotNull(values)), \(list), NULL)"
   }
 }

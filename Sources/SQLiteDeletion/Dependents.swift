@@ -232,9 +232,9 @@ extension EdgeRelation {
       return ends.filter { table.hasIndex(on: $0.end.columns) }
         .map { .joins(self, table, $0.end, other: $0.other) }
     case .foreignKey: return []
-    case .column, .typed, .json:
+    case .column, .json:
       guard rules.contains(.nullifySourceIfDestinationDeleted), let table = source.table,
-        isFoundWithoutScan(current.numbers), table.allowsNull(nulledNames)
+        isFoundWithoutScan(current.numbers), table.allowsNull(columnsWithType)
       else { return [] }
       return [.references(self, table)]
     }
@@ -243,17 +243,9 @@ extension EdgeRelation {
   /// Whether the rows that refer to a node are found without scanning the table.
   private func isFoundWithoutScan(_ numbers: NumberedTables) -> Bool {
     switch form {
-    case .column, .typed: isIndexed
+    case .column: isIndexed
     case .json: numbers.hasLists
     case .join, .foreignKey: false
-    }
-  }
-
-  var nulledNames: [String] {
-    switch form {
-    case .typed(let columns, let typeColumn, _): columns + [typeColumn]
-    case .column(let columns): columns
-    case .json, .join, .foreignKey: []
     }
   }
 }

@@ -220,7 +220,7 @@ extension Connection {
           WHERE l.collection = c.name AND l.expires > ?2
           AND (l.key = s.key OR CAST(l.key AS TEXT) = CAST(s.key AS TEXT)
             OR iif(json_valid(l.key), \(key), NULL) = s.key
-            OR iif(json_valid(l.key), \(KeyPart.asTexts(key)), NULL) = s.key))
+            OR iif(json_valid(l.key), \(CompositeKeyPart.asTexts(key)), NULL) = s.key))
         AND NOT (s.waits_for IN \(WaitsFor.laterSweeps)
           AND EXISTS (SELECT 1 FROM cascade_lease WHERE expires > ?2))
         LIMIT ?3

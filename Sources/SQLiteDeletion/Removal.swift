@@ -1,7 +1,7 @@
 internal import CascadeModel
-package import CascadeSQLite
+internal import CascadeSQLite
 internal import CascadeStore
-package import SQLiteBinding
+internal import SQLiteBinding
 package import SQLiteTables
 internal import SQLiteJournal
 internal import SQLiteRules
@@ -40,34 +40,6 @@ extension Writer {
         try nullify(relation, slice, ends.forms(of: relation.destination))
       }
     }
-  }
-
-  private func nullify(_ relation: EdgeRelation, _ slice: Slice, _ forms: [NumberForm]) throws {
-    guard let table = relation.source.table else { return }
-    let what = "\"\(relation.name)\" of \"\(relation.source.collection)\" cannot be set to null"
-    let mayRefuse = binding.hasTriggers || !table.allowsNull(relation.nulledNames)
-    let numbers = current.numbers
-    let losing = { relation.losingRows(of: table, forms, in: $0, numbers) }
-    try attemptOrRefuse(slice, what, .missingMandatory, rows: losing) { slice in
-      // The savepoint takes back the trash entries of rows that stay after all.
-      current.counts.edgesRemoved +=
-        mayRefuse
-        ? try db.savepoint { try nullify(relation, of: table, slice, losing(slice)) }
-        : try nullify(relation, of: table, slice, losing(slice))
-    }
-  }
-
-  private func nullify(
-    _ relation: EdgeRelation, of table: Table, _ slice: Slice, _ losing: [Query]
-  ) throws -> Int {
-    if model.trash > .zero { try trashReferences(of: relation, losing, slice) }
-    let mark = try journalMark
-    let count = try losing.reduce(0) {
-      try $0 + db.nullify(relation, of: table, in: $1, slice, current.numbers)
-    }
-    for rows in losing { try refuseIfReferencesRemain(rows, of: table) }
-    try unjournalOwnNulls(of: relation, slice, behind: mark)
-    return count
   }
 
   /// Deletes children before their parents, because of foreign keys that restrict.
@@ -148,21 +120,6 @@ extension Connection {
     return changes
   }
 
-  func nullify(
-    _ relation: EdgeRelation, of table: Table, in rows: Query, _ slice: Slice,
-    _ numbers: NumberedTables
-  ) throws(SQLiteError) -> Int {
-    let assignments = relation.nulledColumns("r", slice, numbers)
-      .map { "\(quoted($0.column)) = \($0.value)" as Query }
-    try run(
-      """
-      UPDATE OR ABORT main.\(quoted(table.name)) AS r SET \(assignments.joined(separator: ", "))
-      WHERE \(table.identity("r")) IN (
-        \(rows))
-      """)
-    return changes
-  }
-
   fileprivate func deleteGoneRows(
     of end: NodeTable, _ forms: [NumberForm], _ slice: Slice
   ) throws(SQLiteError) {
@@ -199,58 +156,5 @@ extension EdgeRelation {
   /// Whether rows that stay may lose an edge of this relation with these nodes.
   fileprivate func mayLoseEdges(_ ends: NodeCounts) -> Bool {
     ends.has(destination) || isInJoinTable && ends.has(source)
-  }
-
-  func nulledColumns(
-    _ r: String, _ slice: Slice, _ numbers: NumberedTables
-  ) -> [(column: String, value: Query)] {
-    switch form {
-    case .column(let columns): columns.map { ($0, Query(emptyValue(of: $0))) }
-    case .typed(let columns, let typeColumn, _):
-      columns.map { ($0, Query(emptyValue(of: $0))) }
-        + [(typeColumn, emptyType(r, columns, typeColumn))]
-    case .json(let column, let path):
-      [
-        (
-          column,
-          listWithoutGone(
-            "\(r).\(quoted(column))", path,
-            without: destination.isGoingReference(reference, numbers, where: slice.contains()))
-        )
-      ]
-    case .join, .foreignKey: []
-    }
-  }
-
-  /// A type that may not be NULL stays: without a reference beside it, it has no meaning.
-  private func emptyType(_ r: String, _ columns: [String], _ typeColumn: String) -> Query {
-    let mustStay =
-      columns.contains { emptyValue(of: $0) != "NULL" }
-      && source.table?.column(typeColumn)?.isRequired == true
-    return mustStay ? "\(r).\(quoted(typeColumn))" : "NULL"
-  }
-
-  /// The list without the elements that go, or null in place of a single value. An element that
-  /// went before is kept: the node may exist again, or wait for the next plan.
-  package func listWithoutGone(_ list: String, _ path: String, without condition: Query) -> Query {
-    let path = memberPath(path, in: list)
-    return """
-      iif(json_type(\(list), \(path)) = 'array',
-        json_set(\(list), \(path), json((
-          SELECT json_group_array(\(element(of: list)))
-          FROM json_each(\(list), \(path)) AS x
-          WHERE NOT (\(isReference(element: "x"))
-            AND \(condition))))),
-        json_set(\(list), \(path), NULL))
-      """
-  }
-
-  /// The element `x`, as it stands in the list.
-  package func element(of list: String) -> String {
-    """
-    CASE WHEN x.type IN ('true', 'false') THEN json(x.type)
-      WHEN x.type IN ('object', 'array') THEN json(x.value)
-      WHEN typeof(x.value) = 'real' THEN json(\(list) -> x.fullkey) ELSE x.value END
-    """
   }
 }

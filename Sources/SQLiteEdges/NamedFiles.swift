@@ -41,7 +41,7 @@ extension EdgeRelation {
     let asked = "temp.queried_files AS a"
     let isOfRoot = "a.collection = \(destination.id)"
     switch form {
-    case .column where isIndexed, .typed where isIndexed:
+    case .column where isIndexed:
       return """
         SELECT DISTINCT a.id FROM \(asked) CROSS JOIN \(source.rows) AS s
           ON \(isOfRoot) AND \(destination.referenceHasKey("a.key", of: reference))

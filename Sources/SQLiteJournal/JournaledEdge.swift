@@ -90,8 +90,9 @@ extension EdgeRelation {
     guard source.table?.has(said.flatMap(\.columns)) == true else { return nil }
     switch said[0] {
     case .columns:
-      guard let type else { return .column(said[0].columns) }
-      return .typed(column: said[0].columns, typeColumn: said[1].columns[0], type: type)
+      return .column(
+        said[0].columns,
+        type: type.map { PolymorphicType(column: said[1].columns[0], word: $0) })
     case .json(let column, let path):
       return .json(column: column, path: path)
     }

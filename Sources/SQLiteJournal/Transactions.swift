@@ -119,7 +119,7 @@ extension Writer {
 
   /// Releases memory. Until `wakeUp`, no other call is allowed.
   package func releaseMemoryUntilWakeUp() throws {
-    log = WALControl()
+    log = CheckpointState()
     identities.nodes.removeAllEntries()
     attachment.isMemoryReleased = true
     try db.releaseMemory()

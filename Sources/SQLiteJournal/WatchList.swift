@@ -184,8 +184,8 @@ extension EdgeRelation {
   /// The values that must be known of a deleted or changed row to tell which edges it had.
   var watchedValues: [WatchedValue] {
     switch form {
-    case .column(let columns), .join(_, _, let columns): [.columns(columns)]
-    case .typed(let columns, let typeColumn, _): [.columns(columns), .columns([typeColumn])]
+    case .column(let columns, let type?): [.columns(columns), .columns([type.column])]
+    case .column(let columns, nil), .join(_, _, let columns): [.columns(columns)]
     case .json(let column, let path): [.json(column: column, path: path)]
     case .foreignKey: []
     }
@@ -195,7 +195,7 @@ extension EdgeRelation {
   func edge(in values: [WatchedValue]) -> WatchedEdge? {
     let indices = watchedValues.compactMap(values.firstIndex)
     guard indices.count == watchedValues.count else { return nil }
-    let type: String? = if case .typed(_, _, let word) = form { word } else { nil }
+    let type: String? = if case .column(_, let type) = form { type?.word } else { nil }
     return WatchedEdge(
       name: nameId, source: source.id, destination: destination.id, values: indices, type: type)
   }
@@ -222,7 +222,7 @@ extension EdgeRelation {
   /// row, or with its row where the row is nothing else.
   var losesEdgesByForeignKey: Bool {
     switch form {
-    case .column(let columns), .typed(let columns, _, _): source.table.clearsReference(in: columns)
+    case .column(let columns, _): source.table.clearsReference(in: columns)
     case .json(let column, _): source.table.clearsReference(in: [column])
     case .join(let table, _, let columns):
       table.foreignKeys.contains { !$0.onDelete.blocksDeletion && columns.contains(where: $0.has) }

@@ -186,7 +186,7 @@ extension Closure {
   func canCountAlongIndex(
     _ db: borrowing Connection, _ effect: RuleEffect, _ relation: EdgeRelation, _ level: Level
   ) throws -> Bool {
-    guard case .column(let columns) = relation.form, columns.count == 1,
+    guard case .column(let columns, nil) = relation.form, columns.count == 1,
       let table = relation.source.table, table.hasIndex(on: columns), relation.destination.isMapped,
       relation.tellsKeysApart,
       !counted[effect]!.contains(where: {

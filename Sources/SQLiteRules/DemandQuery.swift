@@ -238,7 +238,7 @@ extension DemandQuery {
   private func countMayChange(_ relation: EdgeRelation) -> Bool {
     switch relation.form {
     case .join: true
-    case .column, .typed: !isOfType(relation).isEmpty
+    case .column: !isOfType(relation).isEmpty
     case .json, .foreignKey: false
     }
   }

@@ -89,7 +89,7 @@ extension NodeTable {
   /// A key part that reads x'00' in a list may also be meant as text. Both forms are held.
   package func leasedKeys(_ lease: String) -> [String] {
     let key = leasedKey(lease)
-    return isComposite ? [key, KeyPart.asTexts(key)] : [key]
+    return isComposite ? [key, CompositeKeyPart.asTexts(key)] : [key]
   }
 }
 

@@ -19,7 +19,7 @@ internal import SQLiteDeletion
 ///    has to follow. If the daemon is killed between two steps, the next sweep finds there what
 ///    this one left.
 /// 3. If another connection has committed since the plan was made, each step rechecks
-///    (`RecheckSlice.swift`) before it deletes. The following plan finds what this plan could not
+///    (`RecheckBeforeDeletion.swift`) before it deletes. The following plan finds what this plan could not
 ///    know, because it reads what the steps wrote. The last plan finds nothing more.
 extension Writer {
   /// Other connections may always give a reason for one more plan. After so many, the next sweep

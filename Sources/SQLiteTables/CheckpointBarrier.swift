@@ -18,7 +18,7 @@ package import CascadeSystem
 ///    cannot coincide with a commit that restarts the log, which is what corrupts a database.
 /// 3. What remains after the fence is small. It is copied while no other connection can write, so
 ///    that the next commit restarts the log. A new fence is set before the lock is released.
-package struct WALControl: ~Copyable {
+package struct CheckpointState: ~Copyable {
   package var lockHolder: WriteLockHolder?
   package var barrier: CheckpointBarrier?
   /// Frames that stayed in the log after a checkpoint of all of it, because a reader needs them.

@@ -49,7 +49,7 @@ extension Connection {
     for table in TemporaryTable.all {
       for statement in table.creation { try execute(statement) }
     }
-    try define("cascade_value", as: KeyPart.value)
+    try define("cascade_value", as: CompositeKeyPart.value)
   }
 
   /// A change file is unlinked once its commit is safe, so the commit must survive a power cut.

@@ -18,7 +18,7 @@ package final class Writer {
   package var attachment = AttachmentState()
   package let identities: Identities
   package var lock: LockUse
-  package var log = WALControl()
+  package var log = CheckpointState()
   package var logUse = LogUse()
   package var clock = TransactionClock()
   /// The transaction at hand.
@@ -39,7 +39,7 @@ package final class Writer {
   }
 
   // A background sync of the database uses the connection, so it has to end first.
-  deinit { log = WALControl() }
+  deinit { log = CheckpointState() }
 
   package var isDetached: Bool { attachment.isDetached }
 

@@ -181,13 +181,10 @@ extension Undo.NumberedLayout {
       if columns.isEmpty { return nil }
       let parts = columns.indices.map { "t.c\(layout.keys + $0)" }
       let isThere = relation.destination.hasRow(asKeyOf: Reference(values: parts))
-      switch relation.form {
-      case .column: return columns == changed ? isThere : nil
-      case .typed(_, let typeColumn, let type):
-        if columns + [typeColumn] != changed { return nil }
-        return "(t.c\(layout.keys + columns.count) = \(literal(type)) AND \(isThere))"
-      case .join, .json, .foreignKey: return nil
-      }
+      guard case .column(_, let type) = relation.form, relation.columnsWithType == changed
+      else { return nil }
+      guard let type else { return isThere }
+      return "(t.c\(layout.keys + columns.count) = \(literal(type.word)) AND \(isThere))"
     }
     return ways.isEmpty ? nil : "(\(ways.joined(separator: " OR ")))"
   }

@@ -147,8 +147,49 @@ run_music() {
   unserve
 }
 
+# The same by statements alone: what they take, with the names and reasons that `why` needs.
+pg_bare_music() {
+  make bare plain
+  pg application bare "
+    CREATE TABLE gone(id bigserial PRIMARY KEY, level int, size int, keys text[], others text[], rows text[]);
+    CREATE PROCEDURE sweep(most bigint, is_kept bool) LANGUAGE plpgsql AS \$\$ DECLARE
+      tables text[] := '{album,song,play}'; columns text[] := '{artist_id,album_id,song_id}';
+      last bigint; next bigint; BEGIN
+      FOR n IN 1..3 LOOP
+        last := 0;
+        LOOP
+          SELECT max(id) INTO next FROM (
+            SELECT id, sum(size) OVER (ORDER BY id) - size AS before
+            FROM gone g WHERE g.level = n - 1 AND id > last) g WHERE before < most / 10;
+          EXIT WHEN next IS NULL;
+          EXECUTE format('WITH d AS (
+              DELETE FROM %1\$I WHERE %2\$I = ANY(ARRAY(SELECT unnest(keys) FROM gone
+                WHERE level = \$1 - 1 AND id > \$2 AND id <= \$3)) RETURNING *)
+            INSERT INTO gone(level, size, keys, others, rows)
+            SELECT \$1, count(*), array_agg(id), array_agg(%2\$I), CASE WHEN \$4 THEN array_agg(d::text) END
+            FROM d GROUP BY hashtext(id) & 63', tables[n], columns[n])
+          USING n, last, next, is_kept;
+          COMMIT;
+          last := next;
+        END LOOP;
+      END LOOP; END \$\$"
+  pg postgres bare 'ALTER DATABASE bare SET jit = off' -c 'ALTER DATABASE bare SET enable_seqscan = off' \
+    -c 'ALTER DATABASE bare SET enable_hashjoin = off' -c 'ALTER DATABASE bare SET enable_mergejoin = off'
+  timed pg application bare "WITH d AS (DELETE FROM artist RETURNING id)
+    INSERT INTO gone(level, size, keys) SELECT 0, 1, ARRAY[id] FROM d" -c "CALL sweep($2, $3)" \
+    >>"$work/pg-$1.bare"
+  [[ $(pg application bare 'SELECT count(*) FROM play') == 0 ]] || die "not everything went"
+}
+
+# report_bare NAME: beside the line before it.
+report_bare() {
+  local bare theirs
+  bare=$(median "$work/$1.bare") theirs=$(median "$work/$1.c")
+  printf '  its statements alone %s s   ratio %s\n' "$bare" "$(awk "BEGIN { printf \"%.2f\", $bare / $theirs }")"
+}
+
 pg_cascade() {
-  local n=$1 way
+  local n=$1
   pg_music "$n"
   for ((run = 0; run < runs; run++)); do
     make theirs keyed
@@ -157,10 +198,16 @@ pg_cascade() {
     lock=none trash=0 run_music none
     lock='' trash=0 run_music default
     lock='' trash=1d run_music trash
+    pg_bare_music none 10000000000 false
+    pg_bare_music default 30000 false
+    pg_bare_music trash 30000 true
   done
   report pg-none "$n rows, lock: none" 'foreign keys' 0.7
+  report_bare pg-none
   report pg-default "$n rows, default steps" 'foreign keys' 1.1
+  report_bare pg-default
   report pg-trash "$n rows, with trash" 'foreign keys' 1.4
+  report_bare pg-trash
   report pg-hold "$n rows, the count for the hold" 'foreign keys' 0.2
 }
 
@@ -276,7 +323,7 @@ pg_clients() {
     "$(awk "BEGIN { printf \"%.2f\", $without / $with }")" '' 1.11
 }
 
-pg_latency() {
+make_measured() {
   make ours
   pg application ours "
     CREATE TABLE artist(id int PRIMARY KEY); CREATE TABLE album(id int PRIMARY KEY, artist_id int);
@@ -302,11 +349,47 @@ pg_latency() {
         PERFORM pg_sleep(0.05);
       END LOOP; END \$\$"
   pg postgres ours 'VACUUM ANALYZE'
+}
+
+pg_latency() {
+  make_measured
   immediate=yes lock='' trash=1d serve ours "$pg_model"
   pg application ours 'CALL measure()'
   bound 'commit to the end of 50 rows, p50' "$(took 0.5)" ms 5
   bound 'commit to the end of 50 rows, p99' "$(took 0.99)" ms 25
   unserve
+  make_measured
+  pg_bare_latency
+}
+
+# What is needed at least: a client in C that waits, and sends one statement.
+pg_bare_latency() {
+  gcc -O2 -Wall -Wextra -o "$work/listen" "$here/benchmarks/postgres/listen.c" \
+    -I"$("$pg_bin/pg_config" --includedir)" -lpq
+  pg application ours "
+    CREATE TABLE journal(key int); CREATE TABLE gone(name text, keys int[], others int[], rows text[]);
+    CREATE FUNCTION journal() RETURNS trigger LANGUAGE plpgsql AS \$\$ BEGIN
+      INSERT INTO journal SELECT id FROM old;
+      PERFORM pg_notify('journal', '');
+      RETURN NULL; END \$\$;
+    CREATE TRIGGER journal AFTER DELETE ON artist REFERENCING OLD TABLE AS old
+      FOR EACH STATEMENT EXECUTE FUNCTION journal()"
+  "$work/listen" "host=$pg_home user=application dbname=ours" journal "
+    WITH j AS (DELETE FROM journal RETURNING key),
+    a AS (DELETE FROM album WHERE artist_id = ANY(ARRAY(SELECT key FROM j)) RETURNING *),
+    s AS (DELETE FROM song WHERE album_id = ANY(ARRAY(SELECT id FROM a)) RETURNING *),
+    p AS (DELETE FROM play WHERE song_id = ANY(ARRAY(SELECT id FROM s)) RETURNING *)
+    INSERT INTO gone
+    SELECT 'album', array_agg(id), array_agg(artist_id), array_agg(a::text) FROM a
+    UNION ALL SELECT 'song', array_agg(id), array_agg(album_id), array_agg(s::text) FROM s
+    UNION ALL SELECT 'play', array_agg(id), array_agg(song_id), array_agg(p::text) FROM p" &
+  daemon=$!
+  sleep 0.5
+  pg application ours 'CALL measure()'
+  echo "  its statements alone, p50 $(took 0.5) ms, p99 $(took 0.99) ms"
+  kill "$daemon"
+  wait "$daemon" 2>/dev/null || true
+  daemon=''
 }
 
 took() {

@@ -88,7 +88,7 @@ extension RelationEdges {
   /// Whether a source may have several edges in this relation.
   private var hasMany: Bool {
     switch relation.form {
-    case .column, .typed, .foreignKey: false
+    case .column, .foreignKey: false
     case .join, .json: true
     }
   }

@@ -30,7 +30,7 @@ extension EdgeRelation {
   /// The columns by which rows are looked up when the other end is deleted.
   fileprivate var lookupColumns: [(table: Table, columns: [String])] {
     switch form {
-    case .column(let columns), .typed(let columns, _, _):
+    case .column(let columns, _):
       isIndexed ? [] : source.table.map { [($0, columns)] } ?? []
     case .join(let table, let source, let destination): [(table, source), (table, destination)]
     case .foreignKey(let key): source.table.map { [($0, [key.columns[0]])] } ?? []

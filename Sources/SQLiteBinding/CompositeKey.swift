@@ -5,7 +5,7 @@ package import CascadeSQLite
 /// so that reading it gives the same value. SQLite's own JSON functions know no blob, write reals
 /// with 15 digits, and read a text only up to a NUL. A part that begins with x' is a blob. If a
 /// text begins with x', its x is escaped.
-package enum KeyPart {
+package enum CompositeKeyPart {
   /// The part for the value of this column, as SQL. A real has only as many digits as distinguish
   /// it from every other.
   package static func written(_ column: String) -> String {
