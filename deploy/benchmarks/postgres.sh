@@ -152,32 +152,29 @@ pg_bare_music() {
   make bare plain
   pg application bare "
     CREATE TABLE gone(id bigserial PRIMARY KEY, level int, size int, keys text[], others text[], rows text[]);
-    CREATE PROCEDURE sweep(most bigint, is_kept bool) LANGUAGE plpgsql AS \$\$ DECLARE
+    ALTER TABLE gone ALTER keys SET STORAGE external, ALTER others SET STORAGE external,
+      ALTER rows SET STORAGE external;
+    CREATE PROCEDURE sweep(most int, is_kept bool) LANGUAGE plpgsql AS \$\$ DECLARE
       tables text[] := '{album,song,play}'; columns text[] := '{artist_id,album_id,song_id}';
-      last bigint; next bigint; BEGIN
+      statement text; taken record; BEGIN
       FOR n IN 1..3 LOOP
-        last := 0;
-        LOOP
-          SELECT max(id) INTO next FROM (
-            SELECT id, sum(size) OVER (ORDER BY id) - size AS before
-            FROM gone g WHERE g.level = n - 1 AND id > last) g WHERE before < most / 10;
-          EXIT WHEN next IS NULL;
-          EXECUTE format('WITH d AS (
-              DELETE FROM %1\$I WHERE %2\$I = ANY(ARRAY(SELECT unnest(keys) FROM gone
-                WHERE level = \$1 - 1 AND id > \$2 AND id <= \$3)) RETURNING *)
-            INSERT INTO gone(level, size, keys, others, rows)
-            SELECT \$1, count(*), array_agg(id), array_agg(%2\$I), CASE WHEN \$4 THEN array_agg(d::text) END
-            FROM d GROUP BY hashtext(id) & 63', tables[n], columns[n])
-          USING n, last, next, is_kept;
+        statement := format('WITH d AS (
+            DELETE FROM %1\$I WHERE %2\$I = ANY((SELECT keys[\$2:\$3] FROM gone WHERE id = \$1)::text[])
+            RETURNING *)
+          INSERT INTO gone(level, size, keys, others, rows)
+          SELECT %3\$s, count(*), array_agg(id), array_agg(%2\$I), %4\$s FROM d',
+          tables[n], columns[n], n, CASE WHEN is_kept THEN 'array_agg(d::text)' ELSE 'NULL' END);
+        FOR taken IN SELECT id, part FROM gone, generate_series(1, size, most) part
+          WHERE level = n - 1 ORDER BY 1, 2 LOOP
+          EXECUTE statement USING taken.id, taken.part, taken.part + most - 1;
           COMMIT;
-          last := next;
         END LOOP;
       END LOOP; END \$\$"
   pg postgres bare 'ALTER DATABASE bare SET jit = off' -c 'ALTER DATABASE bare SET enable_seqscan = off' \
     -c 'ALTER DATABASE bare SET enable_hashjoin = off' -c 'ALTER DATABASE bare SET enable_mergejoin = off'
   timed pg application bare "WITH d AS (DELETE FROM artist RETURNING id)
-    INSERT INTO gone(level, size, keys) SELECT 0, 1, ARRAY[id] FROM d" -c "CALL sweep($2, $3)" \
-    >>"$work/pg-$1.bare"
+    INSERT INTO gone(level, size, keys) SELECT 0, count(*), array_agg(id) FROM d" \
+    -c "CALL sweep($2, $3)" >>"$work/pg-$1.bare"
   [[ $(pg application bare 'SELECT count(*) FROM play') == 0 ]] || die "not everything went"
 }
 
@@ -198,9 +195,9 @@ pg_cascade() {
     lock=none trash=0 run_music none
     lock='' trash=0 run_music default
     lock='' trash=1d run_music trash
-    pg_bare_music none 10000000000 false
-    pg_bare_music default 30000 false
-    pg_bare_music trash 30000 true
+    pg_bare_music none 1000000000 false
+    pg_bare_music default 3000 false
+    pg_bare_music trash 3000 true
   done
   report pg-none "$n rows, lock: none" 'foreign keys' 0.7
   report_bare pg-none
