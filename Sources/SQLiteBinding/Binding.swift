@@ -13,7 +13,7 @@ package struct Binding: Sendable {
   /// enforce them when Cascade deletes, and join rows that are nodes themselves.
   package private(set) var impliedRelations: [EdgeRelation] = []
   /// Foreign keys that lead out of the model.
-  package private(set) var foreignKeyPlan = ForeignKeyPlan.none
+  package private(set) var foreignKeyPlan = ForeignKeyPlan()
   /// The edge name for nodes that are deleted with other nodes through tables that are no
   /// collections; nil if there are none.
   package private(set) var foreignKeyPathName: Int64?
@@ -101,10 +101,8 @@ package struct Binding: Sendable {
     parents = findParents()
     let keys = try db.foreignKeys()
     hasForeignKeys = !keys.isEmpty
-    if !collections.isEmpty && !keys.isEmpty {
-      let changed = Set(keys.filter { !$0.onDelete.blocksDeletion }.map(\.child))
-      foreignKeyPlan = ForeignKeyPlan(self, try db.tables(changed.sorted()))
-    }
+    let changed = Set(keys.filter { !$0.onDelete.blocksDeletion }.map(\.child))
+    foreignKeyPlan = ForeignKeyPlan(self, try db.tables(changed.sorted()))
     if !foreignKeyPlan.linksBackToNodes.isEmpty {
       foreignKeyPathName = try numbers.nameId("FOREIGN KEY")
     }
@@ -133,11 +131,7 @@ package struct Binding: Sendable {
     let alone = collections.values.filter { !model.hasRelationship(with: $0.collection) }.map(\.id)
     let isAttached = "SELECT 1 FROM main.sqlite_schema WHERE name = 'cascade_node'"
     if try alone.isEmpty || db.integer(generated: isAttached) == nil { return Set(alone) }
-    return Set(
-      try alone.filter {
-        try db.integer("SELECT 1 FROM cascade_node WHERE collection = ? LIMIT 1", .integer($0))
-          == nil
-      })
+    return Set(try alone.filter { try !db.hasStoredNodes(of: $0) })
   }
 
   private mutating func bind(
@@ -218,6 +212,19 @@ package struct Binding: Sendable {
   package func collection(in table: Table) -> NodeTable? {
     collections.values.first { $0.table?.name == table.name }
   }
+
+  /// Lists that hold nodes: by a rule of their own, by rule 32 of another relation of the same
+  /// name, or because what they lead to is reached from the roots.
+  func findHoldingLists() -> [EdgeRelation] {
+    let counted = edgeRelations.filter { $0.rules.contains(.deleteDestinationIfAllSourcesDeleted) }
+    let names = Set(counted.map(\.name))
+    let holding = Rules.ofLostSource.union(.denyDestinationDeletion)
+    return edgeRelations.filter {
+      $0.isInLists
+        && (!$0.rules.isDisjoint(with: holding) || names.contains($0.name)
+          || !model.roots.isEmpty && $0.leadsToDestination)
+    }
+  }
 }
 
 /// Assigns numbers to names. The writer creates new ones; a reader knows only existing ones.
@@ -246,25 +253,6 @@ extension StoreModel {
 
   /// Whether it matters to the model that a node of this collection vanishes.
   package func hasRelationship(with collection: String) -> Bool {
-    relationships.contains { relationship in
-      ([relationship.from] + relationship.to.collections).contains {
-        self.collection(of: $0) == collection
-      }
-    }
-  }
-}
-
-extension Binding {
-  /// Lists that hold nodes: by a rule of their own, by rule 32 of another relation of the same
-  /// name, or because what they lead to is reached from the roots.
-  func findHoldingLists() -> [EdgeRelation] {
-    let counted = edgeRelations.filter { $0.rules.contains(.deleteDestinationIfAllSourcesDeleted) }
-    let names = Set(counted.map(\.name))
-    let holding = Rules.ofLostSource.union(.denyDestinationDeletion)
-    return edgeRelations.filter {
-      $0.isInLists
-        && (!$0.rules.isDisjoint(with: holding) || names.contains($0.name)
-          || !model.roots.isEmpty && $0.leadsToDestination)
-    }
+    relationships.contains { ends(of: $0).contains(collection) }
   }
 }

@@ -65,11 +65,11 @@ package struct EdgeRelation: Hashable, Sendable {
     }
   }
 
-  package func elements(of value: String, at path: String) -> String {
+  package func elements(of value: String, at path: String, as x: String = "x") -> String {
     let path = memberPath(path, in: value)
     return """
       CROSS JOIN json_each(iif(json_valid(\(value)) AND json_type(\(value), \(path)) <> 'object',
-        \(value), 'null'), \(path)) AS x
+        \(value), 'null'), \(path)) AS \(x)
       """
   }
 
@@ -131,16 +131,13 @@ package struct EdgeRelation: Hashable, Sendable {
   package func edgesFromSources(
     in driver: StartingNodes, _ numbered: NumberForm, withDestinations: Bool = true
   ) -> Query {
-    let edges: String
-    if let sourceReference, let table = referringTable {
-      edges =
+    let edges =
+      if let sourceReference, let table = referringTable {
         "CROSS JOIN main.\(quoted(table.name)) AS j "
-        + "ON \(source.isReferenceToNode(by: sourceReference, numbered))"
-    } else {
-      edges = """
-        CROSS JOIN \(source.rows) AS s ON \(source.isRow("s", of: "m", numbered)) \(references)
-        """
-    }
+          + "ON \(source.isReferenceToNode(by: sourceReference, numbered))"
+      } else {
+        "CROSS JOIN \(source.rows) AS s ON \(source.isRow("s", of: "m", numbered)) \(references)"
+      }
     return """
       FROM \(driver.rows) CROSS JOIN \(source.node(numbered, driver.id))
       \(edges) \(withDestinations ? destinationRow : "") WHERE \(isEdge)
@@ -155,17 +152,8 @@ package struct EdgeRelation: Hashable, Sendable {
     let node: Query = "FROM \(driver.rows) CROSS JOIN \(destination.node(numbered, driver.id))"
     let match = destination.isReferenceToNode(by: reference, numbered)
     switch form {
-    case .column:
-      return """
-        \(node) CROSS JOIN \(source.rows) AS s ON \(match)
-        WHERE \(isEdge) AND \(source.isNode("s", numbers))
-        """
-    case .join(let table, let columns, _):
-      return """
-        \(node) CROSS JOIN main.\(quoted(table.name)) AS j ON \(match)
-        CROSS JOIN \(source.rows) AS s ON \(source.hasKey("s", Reference(columns, of: "j", in: table)))
-        WHERE \(isEdge)
-        """
+    case .column, .join:
+      return "\(node) CROSS JOIN \(sources(where: match)) AND \(source.isNode("s", numbers))"
     case .foreignKey(let key):
       return """
         \(node) CROSS JOIN \(destination.rows) AS p ON \(destination.isRow("p", of: "m", numbered))
@@ -239,6 +227,8 @@ package struct EdgeRelation: Hashable, Sendable {
     package func limited(to slice: Slice) -> StartingNodes { limited(to: slice.contains()) }
 
     package static let gone = StartingNodes(rows: "temp.gone AS g", id: "g.id")
+    package static let goneOfWritten = StartingNodes(
+      rows: "temp.gone AS g", id: "g.id", onlyWrittenLists: true)
     package static let reached = StartingNodes(rows: "temp.reachable_nodes AS g", id: "g.id")
     package static let leading = StartingNodes(rows: "temp.holder_order AS g", id: "g.id")
     package static let found = StartingNodes(rows: "temp.staged AS g", id: "g.id")
@@ -290,20 +280,13 @@ package struct EdgeRelation: Hashable, Sendable {
   /// Whether an index of the source's table finds the rows that refer to a node. For a polymorphic
   /// reference, one that has the type as well serves, in any order.
   package var isIndexed: Bool {
-    switch form {
-    case .column(let columns, let type):
-      source.table?.hasIndex(on: columns) == true
-        || type != nil && source.table?.hasIndex(on: columnsWithType) == true
-    case .join, .json, .foreignKey: false
-    }
+    hasReferenceInColumns
+      && [referringColumns, columnsWithType].contains { source.table?.hasIndex(on: $0) == true }
   }
 
   /// Whether the row of the source itself has the reference, in columns.
   package var hasReferenceInColumns: Bool {
-    switch form {
-    case .column: true
-    case .join, .json, .foreignKey: false
-    }
+    if case .column = form { true } else { false }
   }
 
   package var isInJoinTable: Bool { joinTable != nil }

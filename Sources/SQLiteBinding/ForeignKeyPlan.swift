@@ -26,9 +26,7 @@ package struct ForeignKeyPlan: Sendable {
   /// not form cycles.
   private(set) var followingTables: [Int] = []
 
-  static let none = ForeignKeyPlan()
-
-  private init() {}
+  init() {}
 
   /// `following`: the tables with a foreign key that deletes or changes rows.
   init(_ binding: Binding, _ following: [Table]) {
@@ -86,6 +84,8 @@ package struct ForeignKeyPlan: Sendable {
 
 extension Table {
   package func isSame(as other: Table) -> Bool { name.folded == other.name.folded }
+
+  fileprivate var identityCount: Int { rowid == nil ? primaryKey.count : 1 }
 }
 
 /// Rows that the application's foreign keys delete or change along with ours.
@@ -167,19 +167,15 @@ package struct ForeignKeyPlanSQL {
   /// loses the reference now. The trash keeps the row in that later part, without the reference.
   private func rows(losing step: Step, in slice: Slice) -> Query {
     let columns = ways.tables[step.child].identityColumns("w1")
-    let stays = stays(step.child, slice)
+    let going: Query = "(SELECT id FROM temp.gone WHERE \(slice.contains("seq")))"
+    let stays =
+      ways.isNode(step.child) ? ways.nodes[step.child].isNotListed(going, "w1", numbers) : "1"
     if ways.isNode(step.parent) {
       let rows = fromNodes(step, slice).map { "SELECT \(columns) \($0) AND \(stays)" as Query }
       return Table.union(rows)
     }
     let found = fromFound(step, in: "(\(rowsOnPath(to: step.parent, slice))) AS f")
     return "SELECT \(columns) \(found) WHERE \(stays)"
-  }
-
-  private func stays(_ child: Int, _ slice: Slice) -> Query {
-    if !ways.isNode(child) { return "1" }
-    let going: Query = "(SELECT id FROM temp.gone WHERE \(slice.contains("seq")))"
-    return ways.nodes[child].isNotListed(going, "w1", numbers)
   }
 
   /// All rows on the way to a table: `t`, the index of their table (negative for a row that is an
@@ -244,8 +240,4 @@ package struct ForeignKeyPlanSQL {
   private var identityAliases: [String] {
     (0..<(ways.tables.map(\.identityCount).max() ?? 1)).map { "i\($0)" }
   }
-}
-
-extension Table {
-  fileprivate var identityCount: Int { rowid == nil ? primaryKey.count : 1 }
 }

@@ -78,15 +78,8 @@ extension Binding {
   /// Whether no other row that stays holds the same edge as the join row `s`. A row
   /// that is not a join row is always an edge of its own.
   private func isLastForEdge(of relation: EdgeRelation, _ numbers: NumberedTables) -> String {
-    guard relation.kind == .join, case .column(let destination, nil) = relation.form else { return "1" }
-    let columns = edgeRelations.compactMap { join -> String? in
-      guard case .join(relation.source.table, let source, destination) = join.form,
-        join.nameId == relation.nameId
-      else { return nil }
-      return (source + destination).map { "o.\(quoted($0)) = s.\(quoted($0))" }
-        .joined(separator: " AND ")
-    }
-    guard let isSame = columns.first else { return "1" }
+    guard let columns = columnsOfEdge(to: relation) else { return "1" }
+    let isSame = columns.map { "o.\(quoted($0)) = s.\(quoted($0))" }.joined(separator: " AND ")
     return """
       NOT EXISTS (SELECT 1 FROM \(relation.source.rows) AS o
         WHERE \(isSame) AND \(relation.source.isNotListed("temp.gone", "o", numbers)))
@@ -103,13 +96,22 @@ extension Binding {
   /// deleted.
   package func countsAtDestination(_ relation: EdgeRelation) -> Bool {
     if hasNodesAsRows(relation) { return false }
-    guard relation.kind == .join, relation.relationship == nil,
-      case .column(let column, nil) = relation.form
-    else { return true }
-    return edgeRelations.contains { join in
-      guard case .join(relation.source.table, _, column) = join.form else { return false }
-      return join.nameId == relation.nameId
+    let isJoinRow = relation.kind == .join && relation.relationship == nil
+    return !isJoinRow || columnsOfEdge(to: relation) != nil
+  }
+
+  /// The columns of both ends of the edge for which the join rows stand, if these are nodes, and the
+  /// relation leads from them to the destination of that edge.
+  private func columnsOfEdge(to relation: EdgeRelation) -> [String]? {
+    guard relation.kind == .join, case .column(let destination, nil) = relation.form else {
+      return nil
     }
+    return edgeRelations.lazy.compactMap { join in
+      guard case .join(relation.source.table, let source, destination) = join.form,
+        join.nameId == relation.nameId
+      else { return nil }
+      return source + destination
+    }.first
   }
 
   /// Whether the edge of the join row `j` still exists. A request to delete the row removes the

@@ -118,21 +118,6 @@ package struct NodeTable: Hashable, Sendable {
       .joined(separator: " AND ")
   }
 
-  /// Whether a reference is what a key says (`Reference.swift`).
-  func referenceHasKey(_ key: String, of reference: String, in column: Table.Column?)
-    -> String
-  {
-    if !isMapped {
-      // The list allows the use of an index. By that alone, '007' would be 7 in a numeric column.
-      let number = "CAST(\(key) AS INTEGER)"
-      let bytes = kind == .files ? ", CAST(\(key) AS BLOB)" : ""
-      return
-        "(\(reference) IN (+\(key), iif(\(key) = CAST(\(number) AS TEXT), \(number), +\(key))\(bytes)) "
-        + "AND CAST(\(reference) AS TEXT) = +\(key) COLLATE BINARY)"
-    }
-    return isValue(reference, key, column, at: isComposite ? nil : 0)
-  }
-
   /// Whether the value of a reference is the part of the key at `index`; nil: the list of all parts.
   func isValue(
     _ reference: String, _ key: String, _ column: Table.Column?, at index: Int?

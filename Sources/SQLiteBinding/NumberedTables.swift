@@ -237,26 +237,28 @@ extension Connection {
         "SELECT 1 FROM temp.known WHERE id > 0 AND collection = 0 AND key = ?",
         .text(NumberRange.reservationKey)) != nil
     for table in binding.collections.values {
-      let id = Value.integer(table.id)
       if !isResumed, let last = try lastRowInRange(table) {
         numbers.byRowid.insert(table.id)
         numbers.lastRowids[table.id] = last
       }
-      if try hasWholeKeys(table) { numbers.tablesWithCompleteKeys.insert(table.id) }
+      // The index on a key of one column has NULL first, so this is a quick lookup.
+      let incomplete = "SELECT 1 FROM \(table.rows) AS d WHERE \(table.key("d")) IS NULL LIMIT 1"
+      if !table.isComposite, try integer(generated: incomplete) == nil {
+        numbers.tablesWithCompleteKeys.insert(table.id)
+      }
       let named = try integer(
-        "SELECT 1 FROM temp.known WHERE id > 0 AND collection = ? AND row IS NOT NULL LIMIT 1", id)
+        "SELECT 1 FROM temp.known WHERE id > 0 AND collection = ? AND row IS NOT NULL LIMIT 1",
+        .integer(table.id))
       if named != nil { numbers.tablesInKnown.insert(table.id) }
-      let stored = try integer("SELECT 1 FROM cascade_node WHERE collection = ? LIMIT 1", id)
-      if stored != nil { numbers.tablesInNodes.insert(table.id) }
+      if try hasStoredNodes(of: table.id) { numbers.tablesInNodes.insert(table.id) }
     }
     return numbers
   }
 
-  /// The index on a key of one column has NULL first, so this is a quick lookup.
-  private func hasWholeKeys(_ table: NodeTable) throws(SQLiteError) -> Bool {
-    if table.keyColumns("d").count != 1 { return false }
-    return try integer(
-      generated: "SELECT 1 FROM \(table.rows) AS d WHERE \(table.key("d")) IS NULL LIMIT 1") == nil
+  /// Whether the collection has rows in `cascade_node`.
+  package func hasStoredNodes(of collection: Int64) throws(SQLiteError) -> Bool {
+    try integer(
+      "SELECT 1 FROM cascade_node WHERE collection = ? LIMIT 1", .integer(collection)) != nil
   }
 
   /// Zero if there are no rows; nil if some rows have no such number, or new ones may get none.

@@ -83,16 +83,19 @@ extension EdgeRelation {
 
   /// The rows of the sources that refer to the node `m`, found by an index. Not for lists.
   package func sources(of m: String) -> String {
-    let condition = """
-      WHERE \(destination.referenceHasKey("\(m).key", of: reference))
-      AND \(isEdge) AND \(source.isNode("s"))
-      """
+    let isReferring = destination.referenceHasKey("\(m).key", of: reference)
+    return "\(sources(where: isReferring)) AND \(source.isNode("s"))"
+  }
+
+  /// The same for references that satisfy a condition.
+  func sources(where isReferring: String) -> String {
     guard let sourceReference, let table = referringTable else {
-      return "FROM \(source.rows) AS s \(condition)"
+      return "\(source.rows) AS s WHERE \(isReferring) AND \(isEdge)"
     }
     return """
-      FROM main.\(quoted(table.name)) AS j
-      CROSS JOIN \(source.rows) AS s ON \(source.hasKey("s", sourceReference)) \(condition)
+      main.\(quoted(table.name)) AS j
+      CROSS JOIN \(source.rows) AS s ON \(source.hasKey("s", sourceReference))
+      WHERE \(isReferring) AND \(isEdge)
       """
   }
 }

@@ -33,20 +33,19 @@ package struct Reference {
   package var hasSeveralValues: Bool { values.count > 1 }
 
   /// The reference as one value: if it has several, their list, or NULL if one of them is NULL.
-  package var value: String { Reference.list(of: values, parts: values) }
+  package var value: String { list(of: values) }
 
   package var isNumber: Bool { !hasSeveralValues && columns[0]?.affinity.isNumeric == true }
 
-  package var isComplete: String { Reference.areNotNull(values) }
-
-  private static func areNotNull(_ values: [String]) -> String {
+  package var isComplete: String {
     values.map { "\($0) IS NOT NULL" }.joined(separator: " AND ")
   }
 
-  fileprivate static func list(of values: [String], parts: [String]) -> String {
-    if values.count == 1 { return parts[0] }
+  /// The list of these parts, one for each value.
+  fileprivate func list(of parts: [String]) -> String {
+    if !hasSeveralValues { return parts[0] }
     let list = "json_array(\(parts.map(CompositeKeyPart.written).joined(separator: ", ")))"
-    return "iif(\(areNotNull(values)), \(list), NULL)"
+    return "iif(\(isComplete), \(list), NULL)"
   }
 }
 
@@ -71,16 +70,10 @@ extension NodeTable {
   /// The reference as a key of this table, as `asKey` of one value.
   package func asKey(_ reference: Reference) -> String {
     if !reference.hasSeveralValues { return asKey(reference.values[0]) }
-    guard case .mapped(_, let key, _) = kind else { return reference.value }
-    if storesValues(like: reference) { return reference.value }
-    let parts = zip(reference.values, key).map { asKey($0, as: $1) }
-    return Reference.list(of: reference.values, parts: parts)
-  }
-
-  /// Whether the columns of the reference store each value as those of the key do.
-  private func storesValues(like reference: Reference) -> Bool {
-    guard case .mapped(_, let key, _) = kind else { return false }
-    return zip(reference.columns, key).allSatisfy { $0?.affinity == $1.affinity }
+    let key = columnsOfKey
+    let storesAlike = zip(reference.columns, key).allSatisfy { $0?.affinity == $1.affinity }
+    if storesAlike { return reference.value }
+    return reference.list(of: zip(reference.values, key).map { asKey($0, as: $1) })
   }
 
   /// Whether a reference leads to the node `m`. Compares by the rules of the reference's columns,
@@ -101,7 +94,14 @@ extension NodeTable {
   /// keeps values as written, so digits stand for the number, and a number for its digits.
   package func referenceHasKey(_ key: String, of reference: Reference) -> String {
     if reference.hasSeveralValues { return isReference(reference, to: keyParts(key)) }
-    return referenceHasKey(key, of: reference.values[0], in: reference.columns[0])
+    let value = reference.values[0]
+    if isMapped { return isValue(value, key, reference.columns[0], at: isComposite ? nil : 0) }
+    // The list allows the use of an index. By that alone, '007' would be 7 in a numeric column.
+    let number = "CAST(\(key) AS INTEGER)"
+    let bytes = kind == .files ? ", CAST(\(key) AS BLOB)" : ""
+    return
+      "(\(value) IN (+\(key), iif(\(key) = CAST(\(number) AS TEXT), \(number), +\(key))\(bytes)) "
+      + "AND CAST(\(value) AS TEXT) = +\(key) COLLATE BINARY)"
   }
 
   private func isReference(_ reference: Reference, to parts: [String]) -> String {

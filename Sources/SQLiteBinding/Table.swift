@@ -96,13 +96,9 @@ package struct Table: Hashable, Sendable {
 
   package func identityColumns(_ alias: String) -> String {
     if let rowid { return "\(alias).\(rowid)" }
-    return identifying.map { "\(alias).\(quoted($0))" }.joined(separator: ", ")
-  }
-
-  /// If columns hide the rowid and there is no primary key, equal rows cannot be distinguished.
-  private var identifying: [String] {
-    if !primaryKey.isEmpty { return primaryKey }
-    return columns.filter { !$0.isGenerated }.map(\.name)
+    // If columns hide the rowid and there is no primary key, equal rows cannot be distinguished.
+    let names = primaryKey.isEmpty ? columns.filter { !$0.isGenerated }.map(\.name) : primaryKey
+    return names.map { "\(alias).\(quoted($0))" }.joined(separator: ", ")
   }
 
   /// For use after `identity` and IN. With several columns, SQLite uses no index for a bare UNION,

@@ -36,7 +36,7 @@ extension Connection {
           WHERE \(relation.isEdge) AND \(relation.source.isNode("s"))
           """)
       } else {
-        "EXISTS (SELECT 1 \(relation.sources(of: "m")))"
+        "EXISTS (SELECT 1 FROM \(relation.sources(of: "m")))"
       }
     return try all(
       generated: """

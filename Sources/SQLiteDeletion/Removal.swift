@@ -85,7 +85,7 @@ extension Writer {
   private func journalGoneRows(
     of table: NodeTable, _ forms: [NumberForm], _ slice: Slice
   ) throws {
-    let triggers = WatchTriggers(watches: attachment.activeWatches, binding: binding, model: model)
+    let triggers = WatchTriggers(watches: attachment.activeWatches, binding: binding)
     for watched in triggers.subjects(of: table) {
       for watch in watched.watches {
         for condition in forms.map({ table.isGone("o", $0, slice) }) {

@@ -192,7 +192,7 @@ extension Writer {
       try checkpointForRoom()
       if noteRoom() { return }
     }
-    throw LogIsFull(reason: reasonForNoRoom)
+    throw LogIsFull(description: reasonForNoRoom)
   }
 
   /// Returns whether there is room for the next step, and tells the pace how much.

@@ -88,9 +88,8 @@ extension Writer {
 
   func triggers() throws -> [Trigger] {
     let watches = try numberWatches(binding.meanings)
-    let refusals = RequiredDenials(
-      binding: binding, model: model, rulesSeen: identities.counters.rulesSeen)
-    let watching = WatchTriggers(watches: watches, binding: binding, model: model)
+    let refusals = RequiredDenials(binding: binding, rulesSeen: identities.counters.rulesSeen)
+    let watching = WatchTriggers(watches: watches, binding: binding)
     let lists = try db.isTrackingLists ? watching.listTriggers : []
     return watching.all + lists + refusals.triggers
   }
@@ -124,6 +123,17 @@ extension Writer {
     }
     try db.setMeta(.triggers, changes.existingAfterChanges.fingerprint)
     try db.setMeta(.partlyBound, binding.problems.isEmpty ? 0 : 1)
+  }
+
+  /// In a migration, the application may rebuild any of its tables. SQLite refuses to drop a table
+  /// that a trigger on another table names, and only triggers that deny do that. So these are
+  /// dropped, and no trigger is created before the end. A table that lost its other triggers
+  /// meanwhile is then scanned as a whole (`MetaKey.watchGap`). Runs within a transaction.
+  package func beginMigration() throws {
+    try db.setMeta(.migrating, 1)
+    for trigger in try db.ourTriggers() where trigger.name.hasPrefix(Trigger.denial) {
+      try db.execute("DROP TRIGGER main.\(quoted(trigger.name))")
+    }
   }
 }
 
@@ -183,23 +193,7 @@ extension Connection {
         """
     ) { Trigger(name: $0.text(0), sql: $0.text(1)) }
   }
-}
 
-/// A migration: the application may rebuild any of its tables. SQLite refuses to drop a table that a
-/// trigger on another table names, and only triggers that deny do that. So these are dropped, and no
-/// trigger is created before the end. A table that lost its other triggers meanwhile is then scanned
-/// as a whole (`MetaKey.watchGap`).
-extension Writer {
-  /// Runs within a transaction.
-  package func beginMigration() throws {
-    try db.setMeta(.migrating, 1)
-    for trigger in try db.ourTriggers() where trigger.name.hasPrefix(Trigger.denial) {
-      try db.execute("DROP TRIGGER main.\(quoted(trigger.name))")
-    }
-  }
-}
-
-extension Connection {
   package var isMigrating: Bool {
     get throws(SQLiteError) { try meta(.migrating) != nil }
   }

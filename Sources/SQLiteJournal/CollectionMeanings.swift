@@ -24,28 +24,30 @@ extension Writer {
   func recordCollectionMeanings() throws {
     let refused = binding.problems.map(\.path)
     for kept in try db.recordedCollections() where !refused.contains(kept.path) {
-      try recordMeaning(kept)
+      let place = model.collections[kept.name]?.recordedMeaning
+      if kept.recordedMeaning == place { continue }
+      if try !db.isRenamed(kept, in: model) {
+        try clearMeaning(of: kept)
+        if kept.isOfRows {
+          try place == nil ? deleteRowNumbers(of: kept) : db.setMeta(.firstWatch, 1)
+        }
+      }
+      if place == nil {
+        try db.run("UPDATE cascade_collection SET place = NULL WHERE id = ?", .integer(kept.id))
+      }
     }
     for table in binding.collections.values.sorted(by: { $0.id < $1.id }) {
       try db.run(
         "UPDATE cascade_collection SET place = ?1 WHERE id = ?2 AND place IS NOT ?1",
         .text(model.collections[table.collection]?.recordedMeaning), .integer(table.id))
     }
-    try recordReferencesInTables()
-  }
-
-  private func recordMeaning(_ kept: RecordedCollection) throws {
-    let place = model.collections[kept.name]?.recordedMeaning
-    if kept.recordedMeaning == place { return }
-    if try !db.isRenamed(kept, in: model) {
-      try clearMeaning(of: kept)
-      if kept.isOfRows {
-        try place == nil ? deleteRowNumbers(of: kept) : db.setMeta(.firstWatch, 1)
-      }
-    }
-    if place == nil {
-      try db.run("UPDATE cascade_collection SET place = NULL WHERE id = ?", .integer(kept.id))
-    }
+    // If the model describes other references in tables than before, and these dangle, the rows may
+    // be right and the model wrong.
+    let print = Fingerprint(JSON.array(model.referencesInTables).text).signed
+    let known = try db.meta(.tableReferences)
+    if known == print { return }
+    if known != nil { try db.setMeta(.firstWatch, 1) }
+    try db.setMeta(.tableReferences, print)
   }
 
   /// Clears what the journal and the properties of objects say about the collection, because they
@@ -106,18 +108,6 @@ extension Writer {
     try db.run(
       "UPDATE cascade_lease SET collection = ? WHERE collection = ?", .text(name), .text(old))
   }
-
-  // MARK: - Other references
-
-  /// Sets `firstWatch` if the model describes other references in tables than before. Where these
-  /// dangle, the rows may be right and the model wrong.
-  private func recordReferencesInTables() throws {
-    let print = Fingerprint(JSON.array(model.referencesInTables).text).signed
-    let known = try db.meta(.tableReferences)
-    if known == print { return }
-    if known != nil { try db.setMeta(.firstWatch, 1) }
-    try db.setMeta(.tableReferences, print)
-  }
 }
 
 /// A row of `cascade_collection`.
@@ -161,15 +151,13 @@ extension StoreModel {
   /// The references that the journal and a scan of whole tables depend on, in a fixed order.
   fileprivate var referencesInTables: [JSON] {
     relationships.filter { collections[$0.from]?.recordedMeaning != nil }
-      .map { [$0.name, $0.from] + $0.edgeStorage.words + $0.to.words + $0.wordsOfNone }
+      .map { relationship in
+        // A value that no longer means "none" dangles.
+        let none = relationship.none.isEmpty ? [] : ["none"] + relationship.none.map { "\($0)" }
+        return [relationship.name, relationship.from] + relationship.edgeStorage.words
+          + relationship.to.words + none
+      }
       .map { JSON.array($0.map { .string($0) }).text }.sorted().map { .string($0) }
-  }
-}
-
-extension Relationship {
-  /// A value that no longer means "none" dangles.
-  fileprivate var wordsOfNone: [String] {
-    none.isEmpty ? [] : ["none"] + none.map { "\($0)" }
   }
 }
 
@@ -236,7 +224,7 @@ extension Connection {
     guard let place = model.collections[kept.name]?.recordedMeaning else {
       return try kept.isOfRows && hasEdges(kept) ? kept.rows : nil
     }
-    if !kept.isOfRows { return try hasNodes(kept) ? kept.objects : nil }
+    if !kept.isOfRows { return try hasStoredNodes(of: kept.id) ? kept.objects : nil }
     let other = all.first { $0.id != kept.id && $0.recordedMeaning == place }
     if try kept.recordedMeaning == place || isRenamed(kept, in: model) { return nil }
     guard let other, try hasEdges(kept) else { return nil }
@@ -260,24 +248,21 @@ extension Connection {
         if renamed.contains(where: { $0.name == name }) { return false }
         let stays = kept.first { $0.name == name && !moved.map(\.id).contains($0.id) }
         guard let stays else { return true }
-        return try stays.recordedMeaning != old.recordedMeaning && !hasNodes(stays)
+        return try stays.recordedMeaning != old.recordedMeaning && !hasStoredNodes(of: stays.id)
       }
       if let name { renamed.append((old, name)) }
     }
-    return try possibleRenames(renamed, kept)
-  }
-
-  /// Leaves out renames that are not possible. A collection that cannot be renamed keeps its name,
-  /// so the one that was to get that name is not renamed either.
-  private func possibleRenames(
-    _ renamed: [(old: RecordedCollection, name: String)], _ kept: [RecordedCollection]
-  ) throws -> [(old: RecordedCollection, name: String)] {
-    let moving = renamed.map(\.old.id)
-    let fit = try renamed.filter { renamed in
-      let there = kept.first { $0.name == renamed.name && !moving.contains($0.id) }
-      return try there.map { try hasEdges($0) } != true
+    // A collection that cannot be renamed keeps its name, so the one that was to get that name is
+    // not renamed either.
+    while true {
+      let moving = renamed.map(\.old.id)
+      let possible = try renamed.filter { _, name in
+        let there = kept.first { $0.name == name && !moving.contains($0.id) }
+        return try there.map { try hasEdges($0) } != true
+      }
+      if possible.count == renamed.count { return renamed }
+      renamed = possible
     }
-    return fit.count == renamed.count ? fit : try possibleRenames(fit, kept)
   }
 
   /// Whether the application only renamed the table: Cascade's triggers moved with it.
@@ -302,11 +287,6 @@ extension Connection {
       WHERE type = 'trigger' AND name GLOB 'cascade_delete_' || ? || '_*'
       """, .integer(kept.id)
     ) { $0.text(0).folded }
-  }
-
-  private func hasNodes(_ kept: RecordedCollection) throws(SQLiteError) -> Bool {
-    try integer(
-      "SELECT 1 FROM cascade_node WHERE collection = ? LIMIT 1", .integer(kept.id)) != nil
   }
 
   /// Edges in properties do not count: they can be read again from the values.

@@ -62,6 +62,38 @@ struct DenialTriggers {
     "\(denied.described(row)) || ' must stay: ' || \(holder) || ' holds it by \"' || "
       + "\(relationship) || \(literal("\" (\(rule.names.joined()))"))"
   }
+
+  /// For denied rows that REPLACE displaces by a UNIQUE value other than their key. Before a row is
+  /// written, no trigger can tell whether it will displace the other row, be ignored, or become an
+  /// update. So the denied rows are noted beforehand, and checked when the new row is there: a noted
+  /// row that is gone by then was displaced.
+  ///
+  /// Notes that were not needed are deleted when a row of the table is written, when the noted row is
+  /// deleted or gets another key, and when the daemon writes.
+  func notingTriggers(_ number: Int) -> [Trigger] {
+    guard let table = denied.table, case let keys = denied.otherKeys, !keys.isEmpty else {
+      return []
+    }
+    let assigned = table.assignments(to: keys.flatMap(\.columns).compactMap(table.column))
+    let events = [
+      ("replace", "BEFORE INSERT", ["NEW"]),
+      ("displace", "BEFORE UPDATE\(assigned)", ["NEW", "OLD"]),
+    ]
+    return events.map { what, event, same in
+      let others = same.map { " AND NOT (\(denied.isSame("r", $0)))" }.joined()
+      let rows = keys.map { key in
+        "FROM \(quoted(table.name)) AS r WHERE \(key.isTaken("r", in: table))\(others) "
+          + "AND EXISTS (SELECT 1 \(whenDeleted("r")))"
+      }
+      return Trigger(
+        "\(Trigger.denial)\(what)_\(number)_\(denied.collection)", event, on: table,
+        when: rows.map { "EXISTS (SELECT 1 \($0))" }.joined(separator: " OR "),
+        rows.map {
+          "INSERT INTO cascade_displaced SELECT \(denied.id), \(denied.key("r")), "
+            + "(SELECT \(message("r")) \(whenDeleted("r")) LIMIT 1) \($0)"
+        })
+    }
+  }
 }
 
 extension NodeTable {
@@ -85,50 +117,7 @@ extension NodeTable {
     return key.map { "\(row).\(quoted($0.name)) \(comparison) \(other).\(quoted($0.name))" }
       .joined(separator: " AND ")
   }
-}
 
-/// Triggers for denied rows that REPLACE displaces by a UNIQUE value other than their key. Before a
-/// row is written, no trigger can tell whether it will displace the other row, be ignored, or
-/// become an update. So the denied rows are noted beforehand, and checked when the new row is
-/// there: a noted row that is gone by then was displaced.
-///
-/// Notes that were not needed are deleted when a row of the table is written, when the noted row is
-/// deleted or gets another key, and when the daemon writes.
-extension DenialTriggers {
-  func notingTriggers(_ number: Int) -> [Trigger] {
-    guard let table = denied.table else { return [] }
-    let keys = denied.otherKeys
-    if keys.isEmpty { return [] }
-    let name = "\(number)_\(denied.collection)"
-    let columns = keys.flatMap(\.columns).compactMap(table.column)
-    return [
-      note("replace_\(name)", "BEFORE INSERT", on: table, keys, unless: "NEW"),
-      note(
-        "displace_\(name)", "BEFORE UPDATE\(table.assignments(to: columns))", on: table, keys,
-        unless: "NEW", "OLD"),
-    ]
-  }
-
-  private func note(
-    _ name: String, _ event: String, on table: Table, _ keys: [Table.UniqueKey],
-    unless same: String...
-  ) -> Trigger {
-    let others = same.map { " AND NOT (\(denied.isSame("r", $0)))" }.joined()
-    let rows = keys.map { key in
-      "FROM \(quoted(table.name)) AS r WHERE \(key.isTaken("r", in: table))\(others) "
-        + "AND EXISTS (SELECT 1 \(whenDeleted("r")))"
-    }
-    return Trigger(
-      Trigger.denial + name, event, on: table,
-      when: rows.map { "EXISTS (SELECT 1 \($0))" }.joined(separator: " OR "),
-      rows.map {
-        "INSERT INTO cascade_displaced SELECT \(denied.id), \(denied.key("r")), "
-          + "(SELECT \(message("r")) \(whenDeleted("r")) LIMIT 1) \($0)"
-      })
-  }
-}
-
-extension NodeTable {
   /// Unique keys other than the node's key, by which another node may displace a node.
   fileprivate var otherKeys: [Table.UniqueKey] {
     guard case .mapped(let table, let key, _) = kind else { return [] }
@@ -139,51 +128,43 @@ extension NodeTable {
   var displacedCheckTriggers: [Trigger] {
     guard case .mapped(let table, let key, _) = kind, !otherKeys.isEmpty else { return [] }
     let others = table.assignments(to: otherKeys.flatMap(\.columns).compactMap(table.column))
-    let forget = "DELETE FROM cascade_displaced WHERE collection = \(id)"
-    let forgetOne = "\(forget) AND key IS \(self.key("OLD"))"
-    return [
-      trigger("replaced", "INSERT", on: table, displacedDenialStatements + [forget]),
-      trigger("displaced", "UPDATE\(others)", on: table, displacedDenialStatements + [forget]),
-      trigger("gone", "DELETE", on: table, [forgetOne]),
-      trigger("renamed", "UPDATE\(table.assignments(to: key))", on: table, [forgetOne]),
-    ]
-  }
-
-  private func trigger(
-    _ what: String, _ event: String, on table: Table, _ body: [String]
-  ) -> Trigger {
-    Trigger(
-      "\(Trigger.denial)\(what)_\(id)_\(collection)", "AFTER \(event)", on: table,
-      when: "EXISTS (SELECT 1 FROM cascade_displaced)", body)
-  }
-
-  /// See `DenialTriggers.body`.
-  private var displacedDenialStatements: [String] {
     let rows = """
       FROM cascade_displaced AS p
         WHERE p.collection = \(id) AND NOT (\(hasRowInTrigger(withKey: "p.key")))
       """
-    return [
+    let forget = "DELETE FROM cascade_displaced WHERE collection = \(id)"
+    let forgetOne = ["\(forget) AND key IS \(self.key("OLD"))"]
+    // See `DenialTriggers.body`.
+    let check = [
       "SELECT json_extract('{}', (SELECT p.message \(rows) LIMIT 1))",
       "SELECT RAISE(ABORT, \(literal("\(collection): a denied row would be displaced"))) \(rows)",
+      forget,
     ]
+    let events = [
+      ("replaced", "INSERT", check), ("displaced", "UPDATE\(others)", check),
+      ("gone", "DELETE", forgetOne), ("renamed", "UPDATE\(table.assignments(to: key))", forgetOne),
+    ]
+    return events.map { what, event, body in
+      Trigger(
+        "\(Trigger.denial)\(what)_\(id)_\(collection)", "AFTER \(event)", on: table,
+        when: "EXISTS (SELECT 1 FROM cascade_displaced)", body)
+    }
   }
 }
 
 /// The denials that the model, and the edges of the store, require.
 package struct RequiredDenials {
   package let binding: Binding
-  package let model: StoreModel
   /// The rules that some stored edge has, or once had.
   package let rulesSeen: Rules
 
-  package init(binding: Binding, model: StoreModel, rulesSeen: Rules) {
-    (self.binding, self.model, self.rulesSeen) = (binding, model, rulesSeen)
+  package init(binding: Binding, rulesSeen: Rules) {
+    (self.binding, self.rulesSeen) = (binding, rulesSeen)
   }
 
   package var triggers: [Trigger] {
     let all = binding.edgeRelations.flatMap(refusals) + stored
-    let displaceable = all.filter { model.watchesReplacedRows($0.denied.collection) }
+    let displaceable = all.filter { binding.model.watchesReplacedRows($0.denied.collection) }
     return all.enumerated().flatMap { $1.triggers($0) }
       + displaceable.enumerated().flatMap { $1.notingTriggers($0) }
       + displaceable.map(\.denied).unique.flatMap(\.displacedCheckTriggers)
@@ -207,7 +188,8 @@ package struct RequiredDenials {
 
   /// The collections that may hold a node of this one by the model's stored edges with this rule.
   private func possibleHolders(of collection: String, _ rule: Rules) -> [String] {
-    model.relationships.filter { $0.edgeStorage == .stored && $0.rules.contains(rule) }
+    let model = binding.model
+    return model.relationships.filter { $0.edgeStorage == .stored && $0.rules.contains(rule) }
       .flatMap { relationship -> [String] in
         let from = model.collection(of: relationship.from)
         let to = relationship.to.collections.map(model.collection)

@@ -20,15 +20,11 @@ package struct Displacement {
 extension WatchTriggers {
   /// A row with the same key replaces a node by itself, which may lose references. A row with
   /// another key makes the node vanish.
-  func watchedDisplacements(_ rows: NodeTable, _ table: Table) -> [Displacement] {
-    model.watchesReplacedRows(rows.collection) ? possibleDisplacements(rows, table) : []
-  }
-
-  /// The same, whatever the model says about looking for displaced rows.
+  /// That is so whatever the model says about looking for displaced rows.
   package func possibleDisplacements(_ rows: NodeTable, _ table: Table) -> [Displacement] {
-    guard case .mapped(_, let key, _) = rows.kind else { return [] }
-    let names = key.map(\.name)
-    let values = values(of: .rows(of: rows.id))
+    let names = rows.keyNames
+    let values = watches.filter { $0.meaning.watchSubject == .rows(of: rows.id) }
+      .flatMap(\.meaning.values).unique
     let sameNode = names.map { "o.\(quoted($0)) IS NEW.\(quoted($0))" }
     return table.indexedKeys.compactMap { unique in
       if unique.isMade(of: names) {
@@ -46,7 +42,8 @@ extension WatchTriggers {
     _ subject: Watch.Subject, _ table: Table, _ watches: [Watch]
   ) -> [Displacement] {
     let isWatched = binding.edgeRelations.contains {
-      $0.watchSubject == subject && $0.isWatched && model.watchesReplacedRows($0.source.collection)
+      $0.watchSubject == subject && $0.isWatched
+        && binding.model.watchesReplacedRows($0.source.collection)
     }
     guard isWatched, case .joins(_, let source) = subject else { return [] }
     let columns = source + watches.flatMap(\.meaning.values).flatMap(\.columns).unique
@@ -55,39 +52,34 @@ extension WatchTriggers {
       Displacement(key: $0, condition: lost.joined(separator: " OR "))
     }
   }
-
-  private func values(of subject: Watch.Subject) -> [WatchedValue] {
-    watches.filter { $0.meaning.watchSubject == subject }.flatMap(\.meaning.values).unique
-  }
 }
 
 extension WatchedTable {
+  /// Triggers that run before a row is written. The row that is being updated must not be taken for
+  /// the displaced one.
   var onDisplacement: [Trigger] {
     if unique.isEmpty { return [] }
     let assigned = table.assignments(to: unique.flatMap(\.key.columns).compactMap(table.column))
-    return [
-      trigger("replace", "BEFORE INSERT", unless: nil),
-      trigger("displace", "BEFORE UPDATE\(assigned)", unless: isUpdatedRow),
+    let events = [
+      ("replace", "BEFORE INSERT", ""),
+      ("displace", "BEFORE UPDATE\(assigned)", " AND NOT (\(isUpdatedRow))"),
     ]
+    return events.map { what, event, isOther in
+      let rows = unique.map { displacement in
+        "FROM \(quoted(table.name)) AS o WHERE \(displacement.key.isTaken("o", in: table)) "
+          + "AND (\(displacement.condition))\(isOther)"
+      }
+      return Trigger(
+        "cascade_\(what)_\(name)", event, on: table,
+        when: rows.map { "EXISTS (SELECT 1 \($0))" }.joined(separator: " OR "),
+        rows.flatMap { rows in watches.map { insert($0, from: rows) } })
+    }
   }
 
   private var isUpdatedRow: String {
     if let rowid = table.rowid { return "o.\(rowid) = OLD.\(rowid)" }
     let key = table.primaryKey.isEmpty ? keyColumns.map(\.name) : table.primaryKey
     return key.map { "o.\(quoted($0)) IS OLD.\(quoted($0))" }.joined(separator: " AND ")
-  }
-
-  /// A trigger that runs before a row is written. `itself` matches the row that is being updated,
-  /// which must not be taken for the displaced one.
-  private func trigger(_ what: String, _ event: String, unless itself: String?) -> Trigger {
-    let rows = unique.map { displacement in
-      "FROM \(quoted(table.name)) AS o WHERE \(displacement.key.isTaken("o", in: table)) "
-        + "AND (\(displacement.condition))" + (itself.map { " AND NOT (\($0))" } ?? "")
-    }
-    return Trigger(
-      "cascade_\(what)_\(name)", event, on: table,
-      when: rows.map { "EXISTS (SELECT 1 \($0))" }.joined(separator: " OR "),
-      rows.flatMap { rows in watches.map { insert($0, from: rows) } })
   }
 }
 

@@ -71,7 +71,14 @@ package struct JournalReader {
         GROUP BY j.key
         """, [.integer(watch.number)] + rows + [.integer(endOfOwnRows)])
     try db.numberFound(present: false)
-    if hasNotifiedRows { try db.markNotifiedFound() }
+    if hasNotifiedRows {
+      // `rule` is the last journal row of a node.
+      try db.run(
+        generated: """
+          INSERT OR IGNORE INTO temp.already_notified(id) SELECT f.id FROM temp.staged AS f
+          WHERE \(JournalReader.isNotified("f.rule"))
+          """)
+    }
     try db.run(
       """
       INSERT OR IGNORE INTO temp.explained_elsewhere SELECT id FROM temp.staged
@@ -89,7 +96,13 @@ package struct JournalReader {
   private func findLost(
     _ db: borrowing Connection, _ relation: EdgeRelation, _ old: JournaledEdge, _ rows: [Value]
   ) throws {
-    let sayings = try queriesForSameEdge(of: relation, old, db)
+    let isStored =
+      try db.integer(
+        "SELECT 1 FROM cascade_edge WHERE name = ? LIMIT 1", .integer(relation.nameId)) != nil
+    // If one of the relations that may hold the same edge has it now, it was not removed.
+    let sayings =
+      binding.edgeRelations(like: relation).map { $0.stillRefers(old) }
+      + (isStored ? [relation.isDeclared(old)] : [])
     let asksWhen = hasNotifiedRows && relation.rules.contains(.notifyIfSourceDeleted)
     try db.run(
       generated: """
@@ -105,18 +118,6 @@ package struct JournalReader {
         \(sayings.map { "AND NOT EXISTS (\($0))" }.joined(separator: "\n"))
         \(asksWhen ? "GROUP BY o.key, \(old.reference)" : "")
         """, rows)
-  }
-
-  /// Queries for the same edge, one for each relation that may hold it now. If one finds it, the
-  /// edge has moved and was not removed.
-  private func queriesForSameEdge(
-    of relation: EdgeRelation, _ old: JournaledEdge, _ db: borrowing Connection
-  ) throws -> [String] {
-    let isStored =
-      try db.integer(
-        "SELECT 1 FROM cascade_edge WHERE name = ? LIMIT 1", .integer(relation.nameId)) != nil
-    return binding.edgeRelations(like: relation).map { $0.stillRefers(old) }
-      + (isStored ? [relation.isDeclared(old)] : [])
   }
 
   /// Finds edges that a foreign key removed from their source. If the source refers to another
@@ -190,7 +191,15 @@ package struct JournalReader {
           l.removal
         \(JournalReader.lossesWithNumbers)
         """)
-    if hasNotifiedRows { try db.storeUnnotifiedEdges() }
+    if hasNotifiedRows {
+      // The notices for the deletion of a source did not cover the edges that were gone before.
+      try db.run(
+        generated: """
+          INSERT OR IGNORE INTO temp.unnotified_edges SELECT s.id, l.name, coalesce(l.destination, d.id)
+          \(JournalReader.lossesWithNumbers)
+          WHERE l.seq NOTNULL AND NOT \(JournalReader.isNotified("l.seq"))
+          """)
+    }
     try db.empty(.ownedBy(.journalReader))
   }
 
@@ -209,6 +218,61 @@ package struct JournalReader {
     EXISTS (SELECT 1 FROM cascade_meta AS m WHERE \(MetaKey.isNotifiedRange)
       AND \(seq) > \(MetaKey.startOfNotifiedRange) AND \(seq) <= m.value)
     """
+  }
+
+  // MARK: - A shorter way, if causes of deletions are not reported
+  //
+  // A counting rule only needs to know whether an edge remains at the end of a lost one, so the
+  // journal need not be examined row by row.
+
+  /// Relations of whose lost edges only the destination matters. The destination must be known by
+  /// its row, so no part of a sweep may give a name to any row of its table.
+  func relationsCountedByRow(_ db: borrowing Connection) throws -> Set<EdgeRelation> {
+    let watched = binding.edgeRelations.filter(\.isWatched)
+    let counted = watched.filter { relation in
+      relation.mattersOnlyForCount && !binding.hasNodesAsRows(relation)
+        && !watched.contains {
+          $0.source == relation.destination
+            || $0.destination == relation.destination && !$0.mattersOnlyForCount
+        }
+    }
+    if counted.isEmpty { return [] }
+    if try db.integer("SELECT 1 FROM cascade_candidate WHERE rule LIMIT 1") != nil { return [] }
+    let numbers = try db.numbers(binding)
+    return Set(counted.filter { numbers.isEachByRow(in: $0.destination) })
+  }
+
+  /// Whether the deletion of a node of this table has consequences, once its edges are handled.
+  func deletionHasConsequences(_ table: NodeTable, _ db: borrowing Connection) throws -> Bool {
+    if binding.examinedRelations.contains(where: { $0.isAffectedByDeletion(table) }) { return true }
+    if try db.hasStoredNodes(of: table.id) { return true }
+    return try db.integer(
+      "SELECT 1 FROM cascade_notice WHERE receiver_collection = ? LIMIT 1", .integer(table.id))
+      != nil
+  }
+
+  /// Finds the destinations at which no edge of the relation is left. While one is left, the rule
+  /// does not apply; when that edge is removed too, it is found by its own journal row. If none is
+  /// left, the edges in the journal are gone, whatever happened to their rows.
+  func findDestinationsWithoutEdges(
+    _ db: borrowing Connection, _ relation: EdgeRelation, _ old: JournaledEdge, _ rows: [Value]
+  ) throws {
+    let destination = relation.destination
+    // No index finds the elements of lists, so the count decides later.
+    let noEdgeIsLeft =
+      relation.isInLists ? "" : "WHERE NOT EXISTS (SELECT 1 FROM \(relation.sources(of: "m")))"
+    try db.run(
+      generated: """
+        INSERT OR IGNORE INTO temp.lost_edges
+        SELECT 0, \(relation.nameId), \(destination.numberBase ?? 0) + \(destination.row("d")),
+          \(Origin.declared.rawValue), \(relation.rules.rawValue), 0, \(Removal.sourceDeleted.code)
+        FROM (
+          SELECT \(old.reference) AS key FROM main.cascade_journal AS o \(old.elementsJoin)
+          WHERE o.what = ?1 AND o.seq > ?2 AND o.seq <= ?3 AND o.key IS NOT NULL AND \(old.isEdge)
+          GROUP BY 1
+        ) AS m CROSS JOIN \(destination.rows) AS d ON \(destination.hasKey("d", "m.key"))
+        \(noEdgeIsLeft)
+        """, rows)
   }
 }
 
@@ -231,94 +295,7 @@ extension EdgeRelation {
     WHERE m.collection = \(source.id) AND m.key = o.key AND n.key = \(old.reference)
     """
   }
-}
 
-extension Connection {
-  /// Marks the found nodes for whose last journal row the notices are written. `rule` holds its
-  /// number.
-  fileprivate func markNotifiedFound() throws(SQLiteError) {
-    try run(
-      generated: """
-        INSERT OR IGNORE INTO temp.already_notified(id) SELECT f.id FROM temp.staged AS f
-        WHERE \(JournalReader.isNotified("f.rule"))
-        """)
-  }
-
-  /// Keeps the edges that were gone before Cascade deleted their sources. The notices for that
-  /// deletion did not cover them.
-  fileprivate func storeUnnotifiedEdges() throws(SQLiteError) {
-    try run(
-      generated: """
-        INSERT OR IGNORE INTO temp.unnotified_edges SELECT s.id, l.name, coalesce(l.destination, d.id)
-        \(JournalReader.lossesWithNumbers)
-        WHERE l.seq NOTNULL AND NOT \(JournalReader.isNotified("l.seq"))
-        """)
-  }
-
-  /// Moves the found nodes into `temp.dead`: they are gone, or never existed.
-  package func moveFoundToDead() throws(SQLiteError) {
-    try run("INSERT OR IGNORE INTO temp.dead SELECT id FROM temp.staged")
-    try clearFound()
-  }
-}
-
-/// A shorter way to read the journal if causes of deletions are not reported. A counting rule only
-/// needs to know whether an edge remains at the end of a lost one, so the journal need not be
-/// examined row by row.
-extension JournalReader {
-  /// Relations of whose lost edges only the destination matters. The destination must be known by
-  /// its row, so no part of a sweep may give a name to any row of its table.
-  func relationsCountedByRow(_ db: borrowing Connection) throws -> Set<EdgeRelation> {
-    let watched = binding.edgeRelations.filter(\.isWatched)
-    let counted = watched.filter { relation in
-      relation.mattersOnlyForCount && !binding.hasNodesAsRows(relation)
-        && !watched.contains {
-          $0.source == relation.destination
-            || $0.destination == relation.destination && !$0.mattersOnlyForCount
-        }
-    }
-    if counted.isEmpty { return [] }
-    if try db.integer("SELECT 1 FROM cascade_candidate WHERE rule LIMIT 1") != nil { return [] }
-    let numbers = try db.numbers(binding)
-    return Set(counted.filter { numbers.isEachByRow(in: $0.destination) })
-  }
-
-  /// Whether the deletion of a node of this table has consequences, once its edges are handled.
-  func deletionHasConsequences(_ table: NodeTable, _ db: borrowing Connection) throws -> Bool {
-    if binding.examinedRelations.contains(where: { $0.isAffectedByDeletion(table) }) { return true }
-    return try db.integer(
-      """
-      SELECT 1 WHERE EXISTS (SELECT 1 FROM cascade_node WHERE collection = ?1)
-      OR EXISTS (SELECT 1 FROM cascade_notice WHERE receiver_collection = ?1)
-      """, .integer(table.id)) != nil
-  }
-
-  /// Finds the destinations at which no edge of the relation is left. While one is left, the rule
-  /// does not apply; when that edge is removed too, it is found by its own journal row. If none is
-  /// left, the edges in the journal are gone, whatever happened to their rows.
-  func findDestinationsWithoutEdges(
-    _ db: borrowing Connection, _ relation: EdgeRelation, _ old: JournaledEdge, _ rows: [Value]
-  ) throws {
-    let destination = relation.destination
-    // No index finds the elements of lists, so the count decides later.
-    let noEdgeIsLeft =
-      relation.isInLists ? "" : "WHERE NOT EXISTS (SELECT 1 \(relation.sources(of: "m")))"
-    try db.run(
-      generated: """
-        INSERT OR IGNORE INTO temp.lost_edges
-        SELECT 0, \(relation.nameId), \(destination.numberBase ?? 0) + \(destination.row("d")),
-          \(Origin.declared.rawValue), \(relation.rules.rawValue), 0, \(Removal.sourceDeleted.code)
-        FROM (
-          SELECT \(old.reference) AS key FROM main.cascade_journal AS o \(old.elementsJoin)
-          WHERE o.what = ?1 AND o.seq > ?2 AND o.seq <= ?3 AND o.key IS NOT NULL AND \(old.isEdge)
-          GROUP BY 1
-        ) AS m CROSS JOIN \(destination.rows) AS d ON \(destination.hasKey("d", "m.key"))
-        \(noEdgeIsLeft)
-        """, rows)
-  }
-}
-
-extension EdgeRelation {
   /// Whether the loss of an edge matters only for the count of the remaining edges.
   fileprivate var mattersOnlyForCount: Bool {
     let others = Rules.notifying.union(.cascading).union(.deleteSourceIfAllDestinationsDeleted)

@@ -36,7 +36,11 @@ extension Binding {
 extension EdgeRelation {
   fileprivate func journaledEdge(_ edge: WatchedEdge, _ values: [WatchedValue]) -> JournaledEdge {
     let columns = edge.values.map { "o.\(Watch.columns[$0])" }
-    if case .json = values[edge.values[0]] { return oldList(columns[0]) }
+    if case .json = values[edge.values[0]] {
+      return JournaledEdge(
+        elementsJoin: elements(of: columns[0], at: "$", as: "y"),
+        reference: destination.asKey("y.value"), isEdge: isReference(element: "y"))
+    }
     let isOfType = edge.type.map { " AND \(columns[1]) = \(literal($0))" } ?? ""
     let old = Reference(columns[0], like: reference)
     // Several values were written as the list of a key.
@@ -44,41 +48,21 @@ extension EdgeRelation {
     return JournaledEdge(elementsJoin: "", reference: key, isEdge: isReference(old) + isOfType)
   }
 
-  private func oldList(_ column: String) -> JournaledEdge {
-    JournaledEdge(
-      elementsJoin: """
-        CROSS JOIN json_each(iif(json_valid(\(column)) AND json_type(\(column)) <> 'object',
-          \(column), 'null')) AS y
-        """,
-      reference: destination.asKey("y.value"), isEdge: isReference(element: "y"))
-  }
-
   /// An edge that another relation held. If that relation still holds it, the row was journaled
   /// because of another value, and the edge was not removed.
   fileprivate func journaledEdge(
     _ edge: WatchedEdge, in watch: Watch, _ db: borrowing Connection
   ) throws -> JournaledEdge {
-    var old = journaledEdge(edge, watch.meaning.values)
-    if let former = try formerRelation(edge, in: watch, db) {
+    var (old, former) = (journaledEdge(edge, watch.meaning.values), self)
+    let said = edge.values.map { watch.meaning.values[$0] }
+    if let form = try formerForm(said, edge.type, watch.meaning.watchSubject, db) {
+      former.form = form
       old.isEdge += " AND NOT EXISTS (\(former.stillRefers(old)))"
     }
     return old
   }
 
-  /// The relation that held such an edge; nil if its table or column no longer exists under that
-  /// name.
-  private func formerRelation(
-    _ edge: WatchedEdge, in watch: Watch, _ db: borrowing Connection
-  ) throws -> EdgeRelation? {
-    let said = edge.values.map { watch.meaning.values[$0] }
-    guard let form = try formerForm(said, edge.type, watch.meaning.watchSubject, db) else {
-      return nil
-    }
-    var former = self
-    former.form = form
-    return former
-  }
-
+  /// Where such edges were; nil if the table or the column no longer exists under that name.
   private func formerForm(
     _ said: [WatchedValue], _ type: String?, _ subject: Watch.Subject, _ db: borrowing Connection
   ) throws -> Form? {

@@ -47,12 +47,21 @@ extension Writer {
     throws
   {
     if !binding.hasTriggers { return }
-    let meanings = binding.meanings(of: relation.watchSubject, evenWithoutValues: true)
+    let meanings = binding.meanings(of: relation.watchSubject)
     for watch in attachment.watches {
       guard let index = meanings.firstIndex(of: watch.meaning),
         let old = try binding.journaledEdge(relation, in: watch, db).first
       else { continue }
-      let nulls = relation.nulls(old)
+      // The journal rows that recorded a reference to a node that goes in the slice, however it is
+      // spelled.
+      let destination = relation.destination
+      let going = "(\(destination.keysOfGone) WHERE g.seq > ?3 AND g.seq <= ?4)"
+      let nulls = """
+        SELECT o.seq FROM main.cascade_journal AS o \(old.elementsJoin)
+        WHERE o.seq > ?1 AND o.what = ?2 AND \(old.isEdge) AND (\(old.reference) IN \(going) OR (
+          SELECT +\(destination.key("d")) FROM \(destination.rows) AS d
+          WHERE \(destination.hasKey("d", old.reference))) IN \(going))
+        """
       let rows = meanings.indices.map { "SELECT seq + \($0 - index) FROM (\(nulls))" }
       try db.run(
         generated: """
@@ -91,19 +100,5 @@ extension NodeTable {
   /// has a key in the table of nodes, however it is numbered.
   fileprivate var keysOfGone: String {
     "SELECT m.key FROM temp.gone AS g CROSS JOIN \(nodes) AS m ON m.id = g.id AND m.collection = \(id)"
-  }
-}
-
-extension EdgeRelation {
-  /// The journal rows that recorded a reference to a node that goes in the slice, however it is
-  /// spelled.
-  fileprivate func nulls(_ old: JournaledEdge) -> String {
-    let going = "(\(destination.keysOfGone) WHERE g.seq > ?3 AND g.seq <= ?4)"
-    return """
-      SELECT o.seq FROM main.cascade_journal AS o \(old.elementsJoin)
-      WHERE o.seq > ?1 AND o.what = ?2 AND \(old.isEdge) AND (\(old.reference) IN \(going) OR (
-        SELECT +\(destination.key("d")) FROM \(destination.rows) AS d
-        WHERE \(destination.hasKey("d", old.reference))) IN \(going))
-      """
   }
 }

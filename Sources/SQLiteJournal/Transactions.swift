@@ -24,18 +24,6 @@ extension Writer {
       lock.durations.append(.now - start)
       lock.heldSince = nil
     }
-    return try groupUnderLock(isStep, body)
-  }
-
-  package func removeBarrier() { log.barrier = nil }
-
-  /// Returns how long the write lock was held, each time since the last call.
-  package func takeLockDurations() -> [Duration] {
-    defer { lock.durations = [] }
-    return lock.durations
-  }
-
-  private func groupUnderLock<T>(_ isStep: Bool, _ body: () throws -> T) throws -> T {
     let bindings = attachment.bindingChanges
     let log = logUse.isSweeping ? OtherConnections.log(at: path) : nil
     let serial = identities.counters.serial
@@ -61,6 +49,14 @@ extension Writer {
       if !isLarge || attachment.bindingChanges != bindings { unbind() }
       throw error
     }
+  }
+
+  package func removeBarrier() { log.barrier = nil }
+
+  /// Returns how long the write lock was held, each time since the last call.
+  package func takeLockDurations() -> [Duration] {
+    defer { lock.durations = [] }
+    return lock.durations
   }
 
   /// Detects a backup that was restored into the file: its counters are not those that were saved.

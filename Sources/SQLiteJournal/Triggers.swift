@@ -1,4 +1,4 @@
-package import CascadeModel
+internal import CascadeModel
 package import CascadeSQLite
 package import SQLiteBinding
 package import SQLiteTables
@@ -16,16 +16,28 @@ package import SQLiteTables
 package struct WatchTriggers {
   package let watches: [Watch]
   package let binding: Binding
-  package let model: StoreModel
 
-  package init(watches: [Watch], binding: Binding, model: StoreModel) {
-    (self.watches, self.binding, self.model) = (watches, binding, model)
+  package init(watches: [Watch], binding: Binding) {
+    (self.watches, self.binding) = (watches, binding)
   }
 
   package var all: [Trigger] {
-    let mapped = binding.collections.values.sorted { $0.id < $1.id }
-    let rows = mapped.compactMap(subject).flatMap(triggers)
-    return rows + joinSubjects.flatMap(triggers)
+    let rows = binding.collections.values.sorted { $0.id < $1.id }.compactMap(subject)
+    return (rows + joinSubjects).flatMap { [$0.onDelete, $0.onUpdate] + $0.onDisplacement }
+  }
+
+  /// These record which rows may have had their lists of references written. They exist only while a
+  /// sweep needs that (`SQLiteRules/JSONLists.swift`).
+  var listTriggers: [Trigger] {
+    let sources = Set(binding.holdingLists.map(\.source)).sorted { $0.id < $1.id }
+    return sources.flatMap { source -> [Trigger] in
+      guard let rows = subject(source) else { return [] }
+      let note =
+        "INSERT INTO cascade_list_write(collection, key) VALUES(\(source.id), \(rows.key("NEW")))"
+      return [(Trigger.list, "AFTER INSERT"), (Trigger.listUpdate, "AFTER UPDATE")].map {
+        Trigger($0 + rows.name, $1, on: rows.table, when: nil, [note])
+      }
+    }
   }
 
   private var joinSubjects: [WatchedTable] { binding.joinSubjects.compactMap(joinSubject) }
@@ -40,25 +52,19 @@ package struct WatchTriggers {
     return WatchedTable(
       name: "\(rows.id)_\(rows.collection)", table: table, keyColumns: key,
       watches: watches.filter { $0.meaning.watchSubject == .rows(of: rows.id) },
-      unique: watchedDisplacements(rows, table))
+      unique: binding.model.watchesReplacedRows(rows.collection)
+        ? possibleDisplacements(rows, table) : [])
   }
 
   private func joinSubject(_ subject: Watch.Subject) -> WatchedTable? {
-    guard case .joins(_, let source) = subject, let table = joinTable(subject),
+    guard case .joins(_, let source) = subject,
+      let table = binding.edgeRelations.first(where: { $0.watchSubject == subject })?.joinTable,
       case let columns = source.compactMap(table.column), columns.count == source.count
     else { return nil }
     let watches = watches.filter { $0.meaning.watchSubject == subject }
     return WatchedTable(
       name: "join_\(watches[0].number)_\(table.name)", table: table, keyColumns: columns,
       watches: watches, unique: watchedDisplacements(subject, table, watches))
-  }
-
-  private func joinTable(_ subject: Watch.Subject) -> Table? {
-    binding.edgeRelations.first { $0.watchSubject == subject }?.joinTable
-  }
-
-  private func triggers(_ subject: WatchedTable) -> [Trigger] {
-    [subject.onDelete, subject.onUpdate] + subject.onDisplacement
   }
 }
 
@@ -145,26 +151,6 @@ extension WatchedValue {
       let value = "\(row).\(quoted(column))"
       return "iif(json_valid(\(value)), \(value) -> \(memberPath(path, in: value)), NULL)"
     }
-  }
-}
-
-/// Triggers that record which rows may have had their lists of references written. They exist only
-/// while a sweep needs that (`SQLiteRules/JSONLists.swift`).
-extension WatchTriggers {
-  var listTriggers: [Trigger] {
-    Set(binding.holdingLists.map(\.source)).sorted { $0.id < $1.id }
-      .flatMap { source in subject(source)?.listWriteTriggers(source.id) ?? [] }
-  }
-}
-
-extension WatchedTable {
-  fileprivate func listWriteTriggers(_ collection: Int64) -> [Trigger] {
-    let note =
-      "INSERT INTO cascade_list_write(collection, key) VALUES(\(collection), \(key("NEW")))"
-    return [
-      Trigger(Trigger.list + name, "AFTER INSERT", on: table, when: nil, [note]),
-      Trigger(Trigger.listUpdate + name, "AFTER UPDATE", on: table, when: nil, [note]),
-    ]
   }
 }
 

@@ -7,11 +7,8 @@ package import SQLiteTables
 /// stay in one watch, so that a journal row contains the whole reference.
 extension Binding {
   package var meanings: [Watch.Meaning] {
-    let mapped = collections.values.sorted { $0.id < $1.id }
-    let rows = mapped.flatMap { table in
-      meanings(of: .rows(of: table.id), evenWithoutValues: true)
-    }
-    return rows + joinSubjects.flatMap { meanings(of: $0, evenWithoutValues: false) }
+    let rows = collections.values.map(\.id).sorted().map { Watch.Subject.rows(of: $0) }
+    return (rows + joinSubjects).flatMap(meanings(of:))
   }
 
   /// Join tables with edges to watch, by the column that names the source.
@@ -19,11 +16,11 @@ extension Binding {
     edgeRelations.filter { $0.isWatched && $0.isInJoinTable }.map(\.watchSubject).unique
   }
 
-  func meanings(of subject: Watch.Subject, evenWithoutValues: Bool) -> [Watch.Meaning] {
+  func meanings(of subject: Watch.Subject) -> [Watch.Meaning] {
     let relations = edgeRelations.filter { $0.isWatched && $0.watchSubject == subject }
     var lists: [[WatchedValue]] = []
     for relation in relations { lists.pack(relation.watchedValues, room: Watch.columns.count) }
-    if lists.isEmpty && evenWithoutValues { lists = [[]] }
+    if lists.isEmpty { lists = [[]] }
     return lists.map { values in
       let edges = relations.compactMap { $0.edge(in: values) }.unique
       return Watch.Meaning(
@@ -153,12 +150,9 @@ extension Writer {
   func numberWatches(_ meanings: [Watch.Meaning]) throws -> [Watch] {
     try meanings.map { meaning in
       let text = Value.text(meaning.text)
-      try db.run(
-        """
-        INSERT INTO cascade_watch(meaning) SELECT ?1
-        WHERE NOT EXISTS (SELECT 1 FROM cascade_watch WHERE meaning = ?1)
-        """, text)
-      let number = try db.integer("SELECT what FROM cascade_watch WHERE meaning = ?", text)!
+      let number =
+        try db.integer("SELECT what FROM cascade_watch WHERE meaning = ?", text)
+        ?? db.integer("INSERT INTO cascade_watch(meaning) VALUES(?) RETURNING what", text)!
       return Watch(number: number, meaning: meaning)
     }
   }
@@ -170,13 +164,6 @@ extension Connection {
     try all("SELECT what, meaning FROM cascade_watch ORDER BY what") { row in
       Watch.Meaning(text: row.text(1)).map { Watch(number: row.integer(0), meaning: $0) }
     }.compactMap(\.self)
-  }
-}
-
-extension Table? {
-  fileprivate func clearsReference(in columns: [String]) -> Bool {
-    self?.foreignKeys.contains { $0.onDelete.clearsReference && columns.contains(where: $0.has) }
-      ?? false
   }
 }
 
@@ -221,12 +208,10 @@ extension EdgeRelation {
   /// Whether a foreign key may remove a reference with its destination, without a request: from its
   /// row, or with its row where the row is nothing else.
   var losesEdgesByForeignKey: Bool {
-    switch form {
-    case .column(let columns, _): source.table.clearsReference(in: columns)
-    case .json(let column, _): source.table.clearsReference(in: [column])
-    case .join(let table, _, let columns):
-      table.foreignKeys.contains { !$0.onDelete.blocksDeletion && columns.contains(where: $0.has) }
-    case .foreignKey: false
+    let columns = watchedValues.first?.columns ?? []
+    return (referringTable?.foreignKeys ?? []).contains { key in
+      (isInJoinTable ? !key.onDelete.blocksDeletion : key.onDelete.clearsReference)
+        && columns.contains(where: key.has)
     }
   }
 }

@@ -166,19 +166,23 @@ package struct Closure {
         losing: .destination, of: relation, level.ends.forms(of: relation.destination),
         rule: Rules.deleteSourceIfDestinationDeleted.rawValue, in: level.slice, numbers)
     }
-    try db.numberFound()
-    try db.run("INSERT OR IGNORE INTO temp.pending_join_rows SELECT id FROM temp.staged")
-    try db.clearFound()
+    try db.numberFound(
+      movingBy: "INSERT OR IGNORE INTO temp.pending_join_rows SELECT id FROM temp.staged")
   }
 
   private func level(_ db: borrowing Connection, above low: Int64) throws -> Level {
     let high = try db.integer("SELECT max(seq) FROM temp.gone") ?? 0
     let slice = Slice(low: low, high: high)
     if low == high { return Level(slice: slice, ends: NodeCounts()) }
-    for table in binding.collections.values where numbers.tablesInNodes.contains(table.id) {
-      try db.addKnownRows(table, .gone.limited(to: slice))
+    try db.addKnownRows(binding, numbers, .gone.limited(to: slice))
+    if !numbers.tablesInNodes.isEmpty {
+      // Some of these nodes never existed.
+      try db.run(
+        """
+        UPDATE temp.gone SET counts = 0
+        WHERE seq > ? AND id IN (SELECT id FROM temp.known WHERE NOT present)
+        """, .integer(low))
     }
-    if !numbers.tablesInNodes.isEmpty { try db.markNeverExisted(above: low) }
     return Level(slice: slice, ends: try db.nodeCounts(in: slice))
   }
 
@@ -196,7 +200,14 @@ package struct Closure {
       }
     }
     try addThroughOutsideTables(db, level)
-    if !binding.isEmpty { try addFound(db) }
+    if binding.isEmpty { return }
+    // In the order in which the rows of the nodes are stored.
+    try db.numberFound(
+      movingBy: """
+        INSERT OR IGNORE INTO temp.gone(id, via, name, rule, collection)
+        SELECT id, via, name, rule, collection FROM temp.staged
+        WHERE id NOT IN (SELECT id FROM temp.blocked) ORDER BY id
+        """)
   }
 
   /// Nodes that all have their numbers by their rows need not be staged, so that no key has to be
@@ -216,9 +227,14 @@ package struct Closure {
         where: condition)
     }
     for form in forms {
+      // In the order of the nodes' keys, which is the order of the indexes on references to them.
+      let gone = EdgeRelation.StartingNodes(
+        rows: """
+          (SELECT g.id FROM temp.gone AS g CROSS JOIN \(relation[end].node(form, "g.id"))
+            WHERE \(level.slice.contains()) ORDER BY \(relation[end].nodeKey(form)) LIMIT -1) AS g
+          """, id: "g.id")
       let lost = LossQuery.edges(
-        of: relation, losing: end, in: .goneByKey(relation[end], form, level.slice), form, numbers,
-        where: condition)
+        of: relation, losing: end, in: gone, form, numbers, where: condition)
       try db.run(
         lost.addingToGone(effect, orderedBy: "(\(lost.node))\(goesInSteps ? " >> 15" : "")"))
     }
@@ -234,18 +250,6 @@ package struct Closure {
       try db.run("INSERT INTO temp.staged(id, key, row, collection, name, rule, via) \(nodes)")
     }
   }
-
-  /// Moves the nodes of `temp.staged` into D, in the order in which their rows are stored.
-  private func addFound(_ db: borrowing Connection) throws {
-    try db.numberFound()
-    try db.run(
-      """
-      INSERT OR IGNORE INTO temp.gone(id, via, name, rule, collection)
-      SELECT id, via, name, rule, collection FROM temp.staged
-      WHERE id NOT IN (SELECT id FROM temp.blocked) ORDER BY id
-      """)
-    try db.clearFound()
-  }
 }
 
 extension Connection {
@@ -260,39 +264,18 @@ extension Connection {
   /// Adds the application's rows among the nodes of `driver` to `temp.known`: a stored edge led to
   /// them, so until now only their id in `cascade_node` is known.
   func addKnownRows(
-    _ table: NodeTable, _ driver: EdgeRelation.StartingNodes
+    _ binding: Binding, _ numbers: NumberedTables, _ driver: EdgeRelation.StartingNodes
   ) throws(SQLiteError) {
-    try run(
-      """
-      INSERT OR IGNORE INTO temp.known(id, collection, key, row, present)
-      SELECT n.id, n.collection, n.key, \(table.row("d")), \(table.isFound("d"))
-      FROM \(driver.rows) CROSS JOIN cascade_node AS n
-        ON n.id = \(driver.id) AND n.collection = \(table.id)
-      LEFT JOIN \(table.rows) AS d ON \(table.hasKey("d", "n.key"))
-      WHERE \(driver.condition ?? "1") AND n.id NOT IN (SELECT id FROM temp.known)
-      """)
-  }
-
-  fileprivate func markNeverExisted(above low: Int64) throws(SQLiteError) {
-    try run(
-      """
-      UPDATE temp.gone SET counts = 0
-      WHERE seq > ? AND id IN (SELECT id FROM temp.known WHERE NOT present)
-      """, .integer(low))
-  }
-}
-
-extension EdgeRelation.StartingNodes {
-  /// A slice of `temp.gone` in the order of the nodes' keys, which is the order of the indexes on
-  /// references to them.
-  fileprivate static func goneByKey(
-    _ table: NodeTable, _ form: NumberForm, _ slice: Slice
-  ) -> EdgeRelation.StartingNodes {
-    let nodes = table.node(form, "g.id")
-    return EdgeRelation.StartingNodes(
-      rows: """
-        (SELECT g.id FROM temp.gone AS g CROSS JOIN \(nodes) WHERE \(slice.contains())
-          ORDER BY \(table.nodeKey(form)) LIMIT -1) AS g
-        """, id: "g.id")
+    for table in binding.collections.values where numbers.tablesInNodes.contains(table.id) {
+      try run(
+        """
+        INSERT OR IGNORE INTO temp.known(id, collection, key, row, present)
+        SELECT n.id, n.collection, n.key, \(table.row("d")), \(table.isFound("d"))
+        FROM \(driver.rows) CROSS JOIN cascade_node AS n
+          ON n.id = \(driver.id) AND n.collection = \(table.id)
+        LEFT JOIN \(table.rows) AS d ON \(table.hasKey("d", "n.key"))
+        WHERE \(driver.condition ?? "1") AND n.id NOT IN (SELECT id FROM temp.known)
+        """)
+    }
   }
 }

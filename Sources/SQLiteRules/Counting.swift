@@ -70,9 +70,7 @@ extension Closure {
     }
     try startCounts(db, effects, level)
     let tally = EdgeRelation.StartingNodes.tally.limited(to: "g.level = \(bind: level.number)")
-    for table in binding.collections.values where numbers.tablesInNodes.contains(table.id) {
-      try db.addKnownRows(table, tally)
-    }
+    try db.addKnownRows(binding, numbers, tally)
     for effect in effects {
       for relation in counted[effect]! { try countRemaining(db, effect, relation, at: tally) }
     }
@@ -160,28 +158,13 @@ extension Closure {
         """)
     }
   }
-}
 
-extension Binding {
-  func counted(
-    _ effect: RuleEffect, stored: Rules, following followed: Rules
-  ) -> [EdgeRelation] {
-    if !followed.contains(effect.rule) { return [] }
-    let names = Set(edgeRelations.filter { $0.rules.contains(effect.rule) }.map(\.name))
-    return examinedRelations.filter { relation in
-      (stored.contains(effect.rule) || names.contains(relation.name))
-        && (effect.affectedEnd == .source
-          ? relation.countsAtSource : countsAtDestination(relation))
-    }
-  }
-}
+  // MARK: - Rule 32 where a large part of a table goes in one level
+  //
+  // The index on the reference column has all references to one node side by side. So one walk along
+  // it tells how many edges each node loses, and how many stay. This is faster than looking up each
+  // row that goes, and then counting at each node that loses one.
 
-/// Rule 32 where a large part of a table goes in one level.
-///
-/// The index on the reference column has all references to one node side by side. So one walk along
-/// it tells how many edges each node loses, and how many stay. This is faster than looking up each
-/// row that goes, and then counting at each node that loses one.
-extension Closure {
   /// Whether the walk pays off, and this index has every edge of the name that a row can be.
   func canCountAlongIndex(
     _ db: borrowing Connection, _ effect: RuleEffect, _ relation: EdgeRelation, _ level: Level
@@ -195,7 +178,15 @@ extension Closure {
       numbers.isEachByRow(in: relation.source), numbers.isEachByRow(in: relation.destination)
     else { return false }
     let going = level.ends.byRow(of: relation.source)
-    return try going > 0 && going * 2 >= db.rowCountUpperBound(of: relation.source)
+    if going == 0 { return false }
+    // The range of the rowids is an upper bound of the number of rows. This takes two searches
+    // instead of a count. It is too large where rows were deleted.
+    let (rows, row) = (relation.source.rows, relation.source.row("d"))
+    let most = try db.integer(
+      generated: """
+        SELECT (SELECT max(\(row)) FROM \(rows) AS d) - (SELECT min(\(row)) FROM \(rows) AS d) + 1
+        """)
+    return going * 2 >= most ?? 0
   }
 
   func collectAlongIndex(
@@ -218,31 +209,25 @@ extension Closure {
   }
 }
 
+extension Binding {
+  func counted(
+    _ effect: RuleEffect, stored: Rules, following followed: Rules
+  ) -> [EdgeRelation] {
+    if !followed.contains(effect.rule) { return [] }
+    let names = Set(edgeRelations.filter { $0.rules.contains(effect.rule) }.map(\.name))
+    return examinedRelations.filter { relation in
+      (stored.contains(effect.rule) || names.contains(relation.name))
+        && (effect.affectedEnd == .source
+          ? relation.countsAtSource : countsAtDestination(relation))
+    }
+  }
+}
+
 extension EdgeRelation {
   /// Whether values that are equal for the column always lead to the same node.
   fileprivate var tellsKeysApart: Bool {
     let column = referringColumns.first.flatMap { referringTable?.column($0) }
     let own = column?.collation.uppercased() ?? "BINARY"
     return own == "BINARY" || own == destination.collations?.first?.uppercased()
-  }
-}
-
-extension NodeCounts {
-  fileprivate func byRow(of table: NodeTable) -> Int64 {
-    rows.reduce(0) {
-      $1.key.collection == table.id && $1.key.form == .byRowid ? $0 + Int64($1.value) : $0
-    }
-  }
-}
-
-extension Connection {
-  /// An upper bound of the number of rows: the range of the rowids. This takes two searches instead
-  /// of a count. It is too large where rows were deleted.
-  fileprivate func rowCountUpperBound(of table: NodeTable) throws(SQLiteError) -> Int64 {
-    let (rows, row) = (table.rows, table.row("d"))
-    return try integer(
-      generated: """
-        SELECT (SELECT max(\(row)) FROM \(rows) AS d) - (SELECT min(\(row)) FROM \(rows) AS d) + 1
-        """) ?? 0
   }
 }

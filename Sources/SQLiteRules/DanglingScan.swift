@@ -24,13 +24,36 @@ extension Connection {
     }
     for (number, relation) in relations.enumerated() {
       tell("\(relation.source.collection).\(relation.name)", number, relations.count)
-      try findMissingDestinations(relation)
+      try run(
+        generated: """
+          INSERT INTO temp.missing_values
+          SELECT \(relation.ends(lost: .destination)),
+            \(relation.destination.asKey(relation.reference)), count(*)
+          \(relation.all) AND \(relation.isDangling)
+          AND NOT \(relation.destination.hasRow(asKeyOf: relation.reference))
+          AND NOT \(relation.ledToDead)
+          GROUP BY 6
+          """)
     }
-    for relation in binding.edgeRelations { try findMissingSources(relation) }
+    for relation in binding.edgeRelations {
+      guard let lost = relation.rowsWithoutSource else { continue }
+      try run(
+        generated: """
+          INSERT INTO temp.missing_values
+          SELECT \(relation.ends(lost: .source)), \(lost.source), count(*) \(lost.rows) GROUP BY 6
+          """)
+    }
     try chooseHeldValues()
     try stageMissing(releasing: released, binding.model)
     try numberFound(present: false)
-    if !notifies { try markFoundExplained() }
+    if !notifies {
+      // While the store was watched, an earlier sweep saw all of these nodes go, and notified the
+      // nodes that still refer to them.
+      let known = "FROM temp.staged WHERE id NOT IN (SELECT id FROM temp.dead)"
+      try run(
+        generated: "INSERT OR IGNORE INTO temp.already_notified(id, leaves) SELECT id, 1 \(known)")
+      try run(generated: "INSERT OR IGNORE INTO temp.explained_elsewhere SELECT id \(known)")
+    }
     try moveFoundToDead()
   }
 
@@ -43,49 +66,93 @@ extension Connection {
       SELECT destination FROM cascade_edge
       WHERE destination NOT IN (SELECT id FROM cascade_node)
       """)
-    for table in binding.collections.values { try findLostIdentities(of: table) }
+    // Stored edges whose row no longer exists.
+    for table in binding.collections.values {
+      try run(
+        generated: """
+          INSERT INTO temp.staged(collection, key)
+          SELECT n.collection, n.key FROM main.cascade_node AS n
+          WHERE n.collection = \(table.id)
+          AND \(table.hasNoRow(withKey: "n.key"))
+          """)
+    }
   }
 
-  /// While the store was watched, an earlier sweep saw all of these nodes go, and notified the
-  /// nodes that still refer to them.
-  private func markFoundExplained() throws(SQLiteError) {
-    let known = "FROM temp.staged WHERE id NOT IN (SELECT id FROM temp.dead)"
-    try run(
-      generated: "INSERT OR IGNORE INTO temp.already_notified(id, leaves) SELECT id, 1 \(known)")
-    try run(generated: "INSERT OR IGNORE INTO temp.explained_elsewhere SELECT id \(known)")
-  }
-
-  /// Finds stored edges whose row no longer exists.
-  private func findLostIdentities(of table: NodeTable) throws(SQLiteError) {
+  /// Holds references to a node that no row is and that no trigger saw go, if their value looks like
+  /// "none": the scan has found the node missing, and does not count it as gone.
+  func chooseHeldValues() throws(SQLiteError) {
     try run(
       generated: """
+        INSERT INTO temp.held_values SELECT collection, key FROM temp.missing_values
+        GROUP BY 1, 2 HAVING sum(referring) >= \(HeldValue.shared) OR \(looksLikeNone("key"))
+        """)
+    if changes == 0 { return }
+    // A sweep that finds a node missing has its name in the trash, but not its row. The name of 0
+    // or '' is no sign that there ever was such a row.
+    try run(
+      generated: """
+        DELETE FROM temp.held_values WHERE (collection, key) IN (
+          SELECT w.meaning ->> 'rows', j.key FROM main.cascade_journal AS j
+          JOIN main.cascade_watch AS w ON w.what = j.what)
+        OR (collection, key) IN (\(keysInTrash("kind IN ('row', 'object')")))
+        OR NOT \(looksLikeNone("key")) AND (collection, key) IN (\(keysInTrash("kind = 'name'")))
+        """)
+  }
+
+  private func keysInTrash(_ condition: String) -> String {
+    """
+    SELECT l.collection, t.c0 FROM main.cascade_trash_layout AS l
+    CROSS JOIN main.cascade_trash AS t
+      ON t.batch = l.batch AND t.layout = l.layout AND t.part = 0
+    WHERE l.\(condition) AND l.keys <= 1
+    """
+  }
+
+  private func looksLikeNone(_ key: String) -> String {
+    let digits = ["-", "{", "}"].reduce("CAST(\(key) AS TEXT)") { "replace(\($0), '\($1)', '')" }
+    let zeros = String(repeating: "0", count: 32)
+    return "(\(key) IN (0, -1, '', '0', '-1', zeroblob(16)) OR \(digits) = '\(zeros)')"
+  }
+
+  /// Moves the missing nodes into `temp.staged`: those that are not held, or only the held ones of
+  /// `released`.
+  func stageMissing(releasing released: Set<Node>, _ model: StoreModel) throws(SQLiteError) {
+    if released.isEmpty {
+      return try run(
+        """
         INSERT INTO temp.staged(collection, key)
-        SELECT n.collection, n.key FROM main.cascade_node AS n
-        WHERE n.collection = \(table.id)
-        AND \(table.hasNoRow(withKey: "n.key"))
+        SELECT DISTINCT v.collection, v.key FROM temp.missing_values AS v WHERE NOT EXISTS (
+          SELECT 1 FROM temp.held_values AS h WHERE h.collection = v.collection AND h.key = v.key)
         """)
+    }
+    let held = try all(
+      """
+      SELECT DISTINCT v.destination, v.key, v.collection FROM temp.held_values AS h
+      CROSS JOIN temp.missing_values AS v ON v.collection = h.collection AND v.key = h.key
+      """
+    ) { (node: $0.node(0, model), collection: $0.integer(2), key: $0.value(1)) }
+    for (node, collection, key) in held where released.contains(node) {
+      try run(
+        "INSERT INTO temp.staged(collection, key) VALUES(?, ?)", .integer(collection), key)
+    }
   }
 
-  private func findMissingDestinations(_ relation: EdgeRelation) throws(SQLiteError) {
-    try run(
-      generated: """
-        INSERT INTO temp.missing_values
-        SELECT \(relation.ends(lost: .destination)),
-          \(relation.destination.asKey(relation.reference)), count(*)
-        \(relation.all) AND \(relation.isDangling)
-        AND NOT \(relation.destination.hasRow(asKeyOf: relation.reference))
-        AND NOT \(relation.ledToDead)
-        GROUP BY 6
-        """)
-  }
-
-  private func findMissingSources(_ relation: EdgeRelation) throws(SQLiteError) {
-    guard let lost = relation.rowsWithoutSource else { return }
-    try run(
-      generated: """
-        INSERT INTO temp.missing_values
-        SELECT \(relation.ends(lost: .source)), \(lost.source), count(*) \(lost.rows) GROUP BY 6
-        """)
+  /// What the last scan has held: the most frequent values of all relationships.
+  package func heldValues(
+    _ model: StoreModel, limit: Int64 = 100
+  ) throws(SQLiteError) -> [HeldValue] {
+    try all(
+      """
+      SELECT v.name, v.source, v.lost = 'source', v.destination, v.key, sum(v.referring)
+      FROM temp.held_values AS h
+      CROSS JOIN temp.missing_values AS v ON v.collection = h.collection AND v.key = h.key
+      GROUP BY v.name, v.source, v.lost, v.collection, v.key ORDER BY 6 DESC, 1, 2, 5 LIMIT ?
+      """, .integer(limit)
+    ) { row in
+      HeldValue(
+        name: row.text(0), from: row.text(1), lacksSource: row.integer(2) != 0,
+        missing: row.node(3, model), count: Int(row.integer(5)))
+    }
   }
 }
 
@@ -147,89 +214,5 @@ extension NodeTable {
     let column = "d.\(quoted(key[0].name))"
     let keys = "SELECT \(column) FROM \(rows) AS d WHERE \(column) IS NOT NULL"
     return "\(reference.value) NOT IN (\(keys))"
-  }
-}
-
-/// References to a node that no row is and that no trigger saw go, if their value looks like
-/// "none". A scan of whole tables finds them, and holds them: it does not count the node as gone.
-extension Connection {
-  /// Chooses among the missing nodes that a scan has found.
-  func chooseHeldValues() throws(SQLiteError) {
-    try run(
-      generated: """
-        INSERT INTO temp.held_values SELECT collection, key FROM temp.missing_values
-        GROUP BY 1, 2 HAVING sum(referring) >= \(HeldValue.shared) OR \(looksLikeNone("key"))
-        """)
-    if changes == 0 { return }
-    try run(
-      generated: """
-        DELETE FROM temp.held_values WHERE (collection, key) IN (
-          SELECT w.meaning ->> 'rows', j.key FROM main.cascade_journal AS j
-          JOIN main.cascade_watch AS w ON w.what = j.what)
-        """)
-    // A sweep that finds a node missing has its name in the trash, but not its row. The name of 0
-    // or '' is no sign that there ever was such a row.
-    try run(
-      generated: """
-        DELETE FROM temp.held_values
-        WHERE (collection, key) IN (\(keysInTrash("kind IN ('row', 'object')")))
-        OR NOT \(looksLikeNone("key")) AND (collection, key) IN (\(keysInTrash("kind = 'name'")))
-        """)
-  }
-
-  private func keysInTrash(_ condition: String) -> String {
-    """
-    SELECT l.collection, t.c0 FROM main.cascade_trash_layout AS l
-    CROSS JOIN main.cascade_trash AS t
-      ON t.batch = l.batch AND t.layout = l.layout AND t.part = 0
-    WHERE l.\(condition) AND l.keys <= 1
-    """
-  }
-
-  private func looksLikeNone(_ key: String) -> String {
-    let digits = ["-", "{", "}"].reduce("CAST(\(key) AS TEXT)") { "replace(\($0), '\($1)', '')" }
-    let zeros = String(repeating: "0", count: 32)
-    return "(\(key) IN (0, -1, '', '0', '-1', zeroblob(16)) OR \(digits) = '\(zeros)')"
-  }
-
-  /// Moves the missing nodes into `temp.staged`: those that are not held, or only the held ones of
-  /// `released`.
-  func stageMissing(releasing released: Set<Node>, _ model: StoreModel) throws(SQLiteError) {
-    if released.isEmpty {
-      return try run(
-        """
-        INSERT INTO temp.staged(collection, key)
-        SELECT DISTINCT v.collection, v.key FROM temp.missing_values AS v WHERE NOT EXISTS (
-          SELECT 1 FROM temp.held_values AS h WHERE h.collection = v.collection AND h.key = v.key)
-        """)
-    }
-    let held = try all(
-      """
-      SELECT DISTINCT v.destination, v.key, v.collection FROM temp.held_values AS h
-      CROSS JOIN temp.missing_values AS v ON v.collection = h.collection AND v.key = h.key
-      """
-    ) { (node: $0.node(0, model), collection: $0.integer(2), key: $0.value(1)) }
-    for (node, collection, key) in held where released.contains(node) {
-      try run(
-        "INSERT INTO temp.staged(collection, key) VALUES(?, ?)", .integer(collection), key)
-    }
-  }
-
-  /// What the last scan has held: the most frequent values of all relationships.
-  package func heldValues(
-    _ model: StoreModel, limit: Int64 = 100
-  ) throws(SQLiteError) -> [HeldValue] {
-    try all(
-      """
-      SELECT v.name, v.source, v.lost = 'source', v.destination, v.key, sum(v.referring)
-      FROM temp.held_values AS h
-      CROSS JOIN temp.missing_values AS v ON v.collection = h.collection AND v.key = h.key
-      GROUP BY v.name, v.source, v.lost, v.collection, v.key ORDER BY 6 DESC, 1, 2, 5 LIMIT ?
-      """, .integer(limit)
-    ) { row in
-      HeldValue(
-        name: row.text(0), from: row.text(1), lacksSource: row.integer(2) != 0,
-        missing: row.node(3, model), count: Int(row.integer(5)))
-    }
   }
 }

@@ -68,25 +68,20 @@ package struct DemandQuery: Sendable {
   func andStays(numbered id: String) -> String {
     if case .stayingNodes = scope { "AND \(id) NOT IN (SELECT id FROM temp.gone)" } else { "" }
   }
-}
 
-// MARK: - Other ends
+  // MARK: - Other ends
 
-extension DemandQuery {
   private var storedEnds: [String] {
-    [
-      outgoing.map { storedEnds("e.source", "e.destination", $0) },
-      incoming.map { storedEnds("e.destination", "e.source", $0) },
-    ].compactMap { $0 }
-  }
-
-  private func storedEnds(_ own: String, _ other: String, _ name: String) -> String {
-    """
-    SELECT o.collection AS c, o.key AS k
-    FROM main.cascade_edge AS e CROSS JOIN main.cascade_node AS o ON o.id = \(other)
-    WHERE \(own) = n.id AND e.name = \(number(ofName: name)) \(andStays(numbered: "o.id"))
-    AND (\(others.map(isOther).joined(separator: " OR ")))
-    """
+    EdgeEnd.allCases.compactMap { end in
+      (end == .source ? outgoing : incoming).map { name in
+        """
+        SELECT o.collection AS c, o.key AS k
+        FROM main.cascade_edge AS e CROSS JOIN main.cascade_node AS o ON o.id = e.\(end.other)
+        WHERE e.\(end) = n.id AND e.name = \(number(ofName: name)) \(andStays(numbered: "o.id"))
+        AND (\(others.map(isOther).joined(separator: " OR ")))
+        """
+      }
+    }
   }
 
   /// Whether the node `o` is of this collection and type, and exists.
@@ -121,7 +116,7 @@ extension DemandQuery {
       return "SELECT \(relation.source.id) AS c, k FROM \(list) WHERE \(list).reference = n.key"
     }
     return """
-      SELECT \(relation.source.id) AS c, \(relation.source.key("s")) AS k \(relation.sources(of: "n"))
+      SELECT \(relation.source.id) AS c, \(relation.source.key("s")) AS k FROM \(relation.sources(of: "n"))
       \(andStays(relation.source, "s"))
       """
   }
@@ -141,19 +136,9 @@ extension DemandQuery {
   private func listName(_ relation: EdgeRelation) -> String {
     "list_\(incomingRelations.firstIndex(of: relation) ?? 0)"
   }
-}
 
-func number(ofName name: String) -> String {
-  "(SELECT id FROM main.cascade_name WHERE name = \(literal(name)))"
-}
-
-func number(ofCollection name: String) -> String {
-  "(SELECT id FROM main.cascade_collection WHERE name = \(literal(name)))"
-}
-
-/// The nodes that a demand is about, as rows of key, number and row. The number is the node's id in
-/// `cascade_node`, if it has one. The row tells where the application's row is.
-extension DemandQuery {
+  /// The nodes that a demand is about, as rows of key, number and row. The number is the node's id in
+  /// `cascade_node`, if it has one. The row tells where the application's row is.
   var subjects: String {
     if let table = binding.collections[subject.collection] { return rows(of: table) }
     if subject.collection.hasPrefix(Destination.fileCollection) { return files }
@@ -201,12 +186,10 @@ extension DemandQuery {
     let referred = incomingRelations.map { "SELECT \($0.destinationKey) \($0.all)" }
     return ([stored] + referred).joined(separator: " UNION ")
   }
-}
 
-// MARK: - What a transaction touched
+  // MARK: - What a transaction touched
 
-/// Adding or removing an edge touches both of its ends, wherever the edge is stored.
-extension DemandQuery {
+  /// Adding or removing an edge touches both of its ends, wherever the edge is stored.
   private var touchedKeys: String {
     ([keysOfTouched(subject.collection)] + sources + storedKeys)
       .joined(separator: " UNION ")
@@ -230,7 +213,7 @@ extension DemandQuery {
       """
       SELECT \(relation.source.key("s"))
       FROM (\(keysOfTouched(relation.destination.collection))) AS t
-      CROSS JOIN \(relation.sources(of: "t").dropFirst("FROM ".count))
+      CROSS JOIN \(relation.sources(of: "t"))
       """
     }
   }
@@ -262,4 +245,12 @@ extension DemandQuery {
       """
     }
   }
+}
+
+func number(ofName name: String) -> String {
+  "(SELECT id FROM main.cascade_name WHERE name = \(literal(name)))"
+}
+
+func number(ofCollection name: String) -> String {
+  "(SELECT id FROM main.cascade_collection WHERE name = \(literal(name)))"
 }

@@ -17,6 +17,33 @@ extension Writer {
     let denials = try db.denials(binding, current.numbers, stored: identities.counters.rulesSeen)
     if !denials.isEmpty { throw Rejection(denials.map(\.reason)) }
   }
+
+  /// How long the reason is kept: while there are leases, as one of them may be why the denier
+  /// stays; for another kind of sweep; or until the end of this sweep.
+  package var denialRetention: WaitsFor {
+    get throws {
+      if try db.hasLeases { return .anyDeletion }
+      if current.sweep.followedRules != .all { return .deletionByOtherKind }
+      let kinds = sweepRun.requestedKinds
+      if current.sweep.readsJournal || kinds.cascades && kinds.counts { return .restOfSweep }
+      // Another kind, which reads the journal, may delete what denied a node.
+      let isUnread = try db.integer(
+        generated: """
+          SELECT EXISTS (SELECT 1 FROM cascade_journal) OR EXISTS (
+            SELECT 1 FROM cascade_candidate WHERE waits_for IN \(WaitsFor.laterSweeps) AND rule)
+          """)
+      return isUnread == 1 ? .deletionByOtherKind : .restOfSweep
+    }
+  }
+
+  package func deleteDenialsOfThisSweep() throws {
+    if try attachment.isDetached || !db.hasDenialsOfThisSweep { return }
+    try group {
+      try db.run(
+        "DELETE FROM cascade_candidate WHERE waits_for = ?",
+        .integer(WaitsFor.restOfSweep.rawValue))
+    }
+  }
 }
 
 /// A node that must stay, and why.
@@ -57,15 +84,13 @@ extension Connection {
       }
       denials += try denialsThroughOutsideTables(binding, slice, numbers)
     }
-    for kept in binding.kept {
-      denials += try goneNodes(of: kept.nodes, slice, model, where: "1").map {
-        Denial($0, because: kept.reason)
-      }
-    }
-    // What rows outside of the model deny.
-    for hold in binding.holdsOutsideModel {
-      denials += try goneNodes(of: hold.parent, slice, model, where: hold.holds).map {
-        Denial($0, because: hold.reason)
+    // What cannot be deleted or restored, and what rows outside of the model deny.
+    let held =
+      binding.kept.map { ($0.nodes, "1" as Query, $0.reason) }
+      + binding.holdsOutsideModel.map { ($0.parent, $0.holds, $0.reason) }
+    for (nodes, holds, why) in held {
+      denials += try goneNodes(of: nodes, slice, model, where: holds).map {
+        Denial($0, because: why)
       }
     }
     return try denials + leaseDenials(binding)
@@ -133,6 +158,33 @@ extension Connection {
         .map { Denial($0, because: why) }
     }
   }
+
+  /// These nodes had a reason to go, but had to stay. The sweep may later delete what denied them, so
+  /// the reason is kept (`PendingCandidates.swift`) until the sweep has examined them again. It is
+  /// not kept longer: if another node took the key meanwhile, nothing would record that.
+  func remember(denied nodes: [Int64], as reason: WaitsFor) throws(SQLiteError) {
+    for node in nodes {
+      try run(
+        """
+        INSERT OR IGNORE INTO temp.new_candidates(id, via, name, rule, collection, waits_for)
+        SELECT id, via, name, rule, collection, ? FROM temp.gone WHERE id = ? AND rule <> 0
+        """, .integer(reason.rawValue), .integer(node))
+    }
+  }
+
+  package func clearDenialsOfThisSweep() throws(SQLiteError) {
+    try run(
+      "DELETE FROM temp.new_candidates WHERE waits_for = ?",
+      .integer(WaitsFor.restOfSweep.rawValue))
+  }
+
+  package var hasDenialsOfThisSweep: Bool {
+    get throws(SQLiteError) {
+      try integer(
+        "SELECT 1 FROM cascade_candidate WHERE waits_for = ? LIMIT 1",
+        .integer(WaitsFor.restOfSweep.rawValue)) != nil
+    }
+  }
 }
 
 extension Denial {
@@ -162,73 +214,9 @@ extension Edge {
   /// rules, origin.
   package init(row: Row, _ model: StoreModel) {
     let origin = Origin(rawValue: row.integer(6)) ?? .manual
-    let destination = Destination(row: row, 3, model)
+    let destination = row.destination(4, in: row.text(3), model)
     self.init(
       name: row.text(0), source: row.node(1, model), destination: destination,
       rules: Rules(rawValue: row.integer(5)), origin: origin, kind: origin.kind(to: destination))
-  }
-}
-
-/// Nodes that had a reason to go, but had to stay. The sweep may later delete what denied them, so
-/// the reason is kept (`PendingCandidates.swift`) until the sweep has examined them again. It is
-/// not kept longer: if another node took the key meanwhile, nothing would record that.
-extension Connection {
-  func remember(denied nodes: [Int64], as reason: WaitsFor) throws(SQLiteError) {
-    for node in nodes {
-      try run(
-        """
-        INSERT OR IGNORE INTO temp.new_candidates(id, via, name, rule, collection, waits_for)
-        SELECT id, via, name, rule, collection, ? FROM temp.gone WHERE id = ? AND rule <> 0
-        """, .integer(reason.rawValue), .integer(node))
-    }
-  }
-
-  package func clearDenialsOfThisSweep() throws(SQLiteError) {
-    try run(
-      "DELETE FROM temp.new_candidates WHERE waits_for = ?",
-      .integer(WaitsFor.restOfSweep.rawValue))
-  }
-
-  package var hasDenialsOfThisSweep: Bool {
-    get throws(SQLiteError) {
-      try integer(
-        "SELECT 1 FROM cascade_candidate WHERE waits_for = ? LIMIT 1",
-        .integer(WaitsFor.restOfSweep.rawValue)) != nil
-    }
-  }
-}
-
-extension Writer {
-  /// How long the reason is kept: while there are leases, as one of them may be why the denier
-  /// stays; for another kind of sweep; or until the end of this sweep.
-  package var denialRetention: WaitsFor {
-    get throws {
-      if try db.hasLeases { return .anyDeletion }
-      return try current.sweep.followedRules != .all || mayBeUndeniedByOtherKind
-        ? .deletionByOtherKind : .restOfSweep
-    }
-  }
-
-  /// Whether another kind, which reads the journal as this one does not, may delete what denied a
-  /// node.
-  private var mayBeUndeniedByOtherKind: Bool {
-    get throws {
-      let kinds = sweepRun.requestedKinds
-      if current.sweep.readsJournal || kinds.cascades && kinds.counts { return false }
-      return try db.integer(
-        generated: """
-          SELECT EXISTS (SELECT 1 FROM cascade_journal) OR EXISTS (
-            SELECT 1 FROM cascade_candidate WHERE waits_for IN \(WaitsFor.laterSweeps) AND rule)
-          """) == 1
-    }
-  }
-
-  package func deleteDenialsOfThisSweep() throws {
-    if try attachment.isDetached || !db.hasDenialsOfThisSweep { return }
-    try group {
-      try db.run(
-        "DELETE FROM cascade_candidate WHERE waits_for = ?",
-        .integer(WaitsFor.restOfSweep.rawValue))
-    }
   }
 }

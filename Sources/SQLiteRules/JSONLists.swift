@@ -75,13 +75,11 @@ extension Writer {
   /// Whether scanning a table of lists takes so long that other writers would notice.
   package var hasLongLists: Bool {
     get throws {
-      for relation in binding.examinedRelations where relation.isInLists && relation.asksWhoRefers {
-        let row = try db.integer(
-          generated: "SELECT 1 FROM \(relation.source.rows) LIMIT 1 OFFSET ?",
-          [.integer(lock.fewNodes)])
-        if row != nil { return true }
+      try binding.examinedRelations.contains { relation in
+        if !relation.isInLists || !relation.asksWhoRefers { return false }
+        return try db.integer(
+          "SELECT 1 FROM \(relation.source.rows) LIMIT 1 OFFSET \(bind: lock.fewNodes)") != nil
       }
-      return false
     }
   }
 }
@@ -135,10 +133,4 @@ extension NodeTable {
   fileprivate func listed(_ alias: String) -> String {
     table?.rowid == nil ? key(alias) : row(alias)
   }
-}
-
-extension EdgeRelation.StartingNodes {
-  fileprivate static let goneOfWritten = EdgeRelation.StartingNodes(
-    rows: EdgeRelation.StartingNodes.gone.rows, id: EdgeRelation.StartingNodes.gone.id,
-    onlyWrittenLists: true)
 }

@@ -25,7 +25,17 @@ extension Connection {
       let numbers = if let known { known } else { try self.numbers(binding) }
       for table in binding.collections.values { try findLeasedRows(of: table, numbers, now) }
     }
-    try excludeLeasedFromGone()
+    try execute(
+      """
+      CREATE TEMP TRIGGER IF NOT EXISTS exclude_leased BEFORE INSERT ON gone
+      WHEN NEW.rule <> 0 AND (NEW.id IN (SELECT id FROM leased)
+        OR NEW.collection IN (SELECT id FROM leased_collection))
+      BEGIN
+        INSERT OR IGNORE INTO new_candidates(id, via, name, rule, collection)
+        VALUES(NEW.id, NEW.via, NEW.name, NEW.rule, NEW.collection);
+        SELECT RAISE(IGNORE);
+      END
+      """)
   }
 
   /// For a row of the application, `cascade_node` has the number only if a stored edge names the
@@ -60,40 +70,10 @@ extension Connection {
           WHERE l.collection = ?1 AND l.key IS NOT NULL AND l.expires > ?2
           """, [.text(table.collection), now])
     }
-    try numberFound()
-    try run("INSERT OR IGNORE INTO temp.leased SELECT id FROM temp.staged WHERE id IS NOT NULL")
-    try clearFound()
+    try numberFound(
+      movingBy: "INSERT OR IGNORE INTO temp.leased SELECT id FROM temp.staged WHERE id IS NOT NULL")
   }
 
-  private func excludeLeasedFromGone() throws(SQLiteError) {
-    try execute(
-      """
-      CREATE TEMP TRIGGER IF NOT EXISTS exclude_leased BEFORE INSERT ON gone
-      WHEN NEW.rule <> 0 AND (NEW.id IN (SELECT id FROM leased)
-        OR NEW.collection IN (SELECT id FROM leased_collection))
-      BEGIN
-        INSERT OR IGNORE INTO new_candidates(id, via, name, rule, collection)
-        VALUES(NEW.id, NEW.via, NEW.name, NEW.rule, NEW.collection);
-        SELECT RAISE(IGNORE);
-      END
-      """)
-  }
-}
-
-extension NodeTable {
-  /// The key that an application wrote into a lease. It may be anything.
-  func leasedKey(_ lease: String) -> String {
-    isComposite ? "iif(json_valid(\(lease).key), \(lease).key, '[]')" : asKey("\(lease).key")
-  }
-
-  /// A key part that reads x'00' in a list may also be meant as text. Both forms are held.
-  package func leasedKeys(_ lease: String) -> [String] {
-    let key = leasedKey(lease)
-    return isComposite ? [key, CompositeKeyPart.asTexts(key)] : [key]
-  }
-}
-
-extension Connection {
   /// A node that stays because of a lease may refer to another one by a foreign key of the
   /// application. SQLite would delete the node with the one it refers to, so that one must stay
   /// too.
@@ -151,5 +131,15 @@ extension Connection {
         "SELECT 1 FROM (SELECT id FROM temp.leased UNION ALL SELECT id FROM temp.leased_collection)"
       ) != nil
     }
+  }
+}
+
+extension NodeTable {
+  /// The key that an application wrote into a lease. It may be anything. A key part that reads x'00'
+  /// in a list may also be meant as text. Both forms are held.
+  package func leasedKeys(_ lease: String) -> [String] {
+    if !isComposite { return [asKey("\(lease).key")] }
+    let key = "iif(json_valid(\(lease).key), \(lease).key, '[]')"
+    return [key, CompositeKeyPart.asTexts(key)]
   }
 }

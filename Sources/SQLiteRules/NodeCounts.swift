@@ -11,9 +11,16 @@ package struct NodeCounts {
     package let rule: Int64
     /// Whether these nodes existed.
     package let existed: Bool
+
+    fileprivate init(_ row: Row) {
+      collection = row.integer(0)
+      form = row.integer(1) == 0 ? .byKey : .byRowid
+      rule = row.integer(2)
+      existed = row.integer(3) != 0
+    }
   }
 
-  package private(set) var rows: [Kind: Int] = [:]
+  package fileprivate(set) var rows: [Kind: Int] = [:]
 
   package func has(rule: Int64) -> Bool { rows.keys.contains { $0.rule == rule } }
 
@@ -29,13 +36,18 @@ package struct NodeCounts {
     rows.filter { $0.key.existed && $0.key.collection == table.id }.values.reduce(0, +)
   }
 
-  package var areAllByRow: Bool { rows.keys.allSatisfy { $0.form == .byRowid } }
+  func byRow(of table: NodeTable) -> Int64 {
+    Int64(
+      rows.filter { $0.key.form == .byRowid && $0.key.collection == table.id }.values.reduce(0, +))
+  }
 
-  fileprivate mutating func add(_ other: NodeCounts) { rows.merge(other.rows, uniquingKeysWith: +) }
+  package var areAllByRow: Bool { rows.keys.allSatisfy { $0.form == .byRowid } }
 }
 
 extension [Closure.Level] {
-  package var nodeCounts: NodeCounts { reduce(into: NodeCounts()) { $0.add($1.ends) } }
+  package var nodeCounts: NodeCounts {
+    reduce(into: NodeCounts()) { $0.rows.merge($1.ends.rows, uniquingKeysWith: +) }
+  }
 
   /// The ends of the level that contains the slice. They tell which kinds may be in the slice, but
   /// not how many nodes.
@@ -67,18 +79,7 @@ extension Connection {
       WHERE seq > ? AND seq <= ? LIMIT 2
       """, .integer(slice.low), .integer(slice.high), as: NodeCounts.Kind.init)
     if kinds.count != 1 { return nil }
-    let rows = try integer(
-      "SELECT count(*) FROM temp.gone WHERE seq > ? AND seq <= ?", .integer(slice.low),
-      .integer(slice.high))
+    let rows = try integer("SELECT count(*) FROM temp.gone WHERE \(slice.contains("seq"))")
     return NodeCounts(rows: [kinds[0]: Int(rows ?? 0)])
-  }
-}
-
-extension NodeCounts.Kind {
-  fileprivate init(_ row: Row) {
-    collection = row.integer(0)
-    form = row.integer(1) == 0 ? .byKey : .byRowid
-    rule = row.integer(2)
-    existed = row.integer(3) != 0
   }
 }

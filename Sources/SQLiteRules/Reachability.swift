@@ -42,21 +42,17 @@ struct Reachability {
         try db.stageRows(of: table, numbers)
         try db.markFoundReached()
       } else {
-        try addObjects(db, collection, types: root == collection ? nil : model.types(called: root))
+        let types = root == collection ? [.null] : model.types(called: root).map(Value.text)
+        for type in types {
+          try db.run(
+            """
+            INSERT OR IGNORE INTO temp.reachable_nodes(id)
+            SELECT n.id FROM cascade_collection AS c
+            CROSS JOIN cascade_node AS n ON n.collection = c.id
+            WHERE c.name = ?1 AND (?2 IS NULL OR n.type = ?2)
+            """, .text(collection), type)
+        }
       }
-    }
-  }
-
-  private func addObjects(
-    _ db: borrowing Connection, _ collection: String, types: [String]?
-  ) throws {
-    for type in types.map({ $0.map(Value.text) }) ?? [.null] {
-      try db.run(
-        """
-        INSERT OR IGNORE INTO temp.reachable_nodes(id)
-        SELECT n.id FROM cascade_collection AS c CROSS JOIN cascade_node AS n ON n.collection = c.id
-        WHERE c.name = ?1 AND (?2 IS NULL OR n.type = ?2)
-        """, .text(collection), type)
     }
   }
 
@@ -67,10 +63,8 @@ struct Reachability {
       INSERT OR IGNORE INTO temp.reachable_nodes(id) SELECT id FROM cascade_node
       WHERE collection IN (SELECT id FROM temp.leased_collection)
       """)
-    for table in binding.collections.values {
-      let leased = try db.integer(
-        "SELECT 1 FROM temp.leased_collection WHERE id = ?", .integer(table.id))
-      if leased == nil { continue }
+    let leased = Set(try db.all("SELECT id FROM temp.leased_collection") { $0.integer(0) })
+    for table in binding.collections.values where leased.contains(table.id) {
       try db.stageRows(of: table, numbers)
       try db.markFoundReached()
     }
@@ -80,9 +74,7 @@ struct Reachability {
 
   private func follow(_ db: borrowing Connection, _ level: Slice) throws {
     let driver = EdgeRelation.StartingNodes.reached.limited(to: level)
-    for table in binding.collections.values where numbers.tablesInNodes.contains(table.id) {
-      try db.addKnownRows(table, driver)
-    }
+    try db.addKnownRows(binding, numbers, driver)
     for end in EdgeEnd.allCases {
       // Only some edges lead back to their sources.
       let leads = end == .source ? "1" : "e.rules & \(Rules.ofLostDestination.rawValue)"
@@ -112,33 +104,31 @@ extension Connection {
   {
     if model.roots.isEmpty { return false }
     try findLeased(binding, at: now)
-    let reaching = Reachability(model: model, binding: binding, numbers: try numbers(binding))
-    let isLeased = try reaching.mark(self)
-    try findUnreached(reaching)
-    try run(
-      """
-      INSERT OR IGNORE INTO temp.unreachable_nodes SELECT id, collection FROM temp.staged
-      WHERE id IS NOT NULL
-      """)
-    try clearFound()
-    return isLeased
+    return try findUnreached(
+      Reachability(model: model, binding: binding, numbers: numbers(binding)),
+      movingBy: """
+        INSERT OR IGNORE INTO temp.unreachable_nodes SELECT id, collection FROM temp.staged
+        WHERE id IS NOT NULL
+        """)
   }
 
   /// Appends to `temp.gone` the nodes that nothing reaches any more without the nodes that are
   /// already in it.
   func appendNewlyUnreachable(behindGone reaching: Reachability) throws {
-    _ = try reaching.mark(self)
-    try findUnreached(reaching)
-    try run(
-      """
-      INSERT OR IGNORE INTO temp.gone(id, collection) SELECT id, collection FROM temp.staged
-      WHERE id IS NOT NULL AND id NOT IN (SELECT id FROM temp.blocked) ORDER BY id
-      """)
-    try clearFound()
+    _ = try findUnreached(
+      reaching,
+      movingBy: """
+        INSERT OR IGNORE INTO temp.gone(id, collection) SELECT id, collection FROM temp.staged
+        WHERE id IS NOT NULL AND id NOT IN (SELECT id FROM temp.blocked) ORDER BY id
+        """)
   }
 
-  /// Writes the nodes without a mark into `temp.staged`, and clears the marks.
-  private func findUnreached(_ reaching: Reachability) throws {
+  /// Moves the nodes that get no mark from `temp.staged` into another table by a statement. Returns
+  /// whether there would be more of them without leases.
+  private func findUnreached(
+    _ reaching: Reachability, movingBy statement: Query
+  ) throws -> Bool {
+    let isLeased = try reaching.mark(self)
     // For a row of the application, `cascade_node` has only its identity.
     let (binding, numbers) = (reaching.binding, reaching.numbers)
     for table in binding.collections.values
@@ -156,6 +146,9 @@ extension Connection {
         AND n.id NOT IN (SELECT id FROM temp.reachable_nodes)
         """)
     try empty(.reachableNodes)
+    try run(statement)
+    try clearFound()
+    return isLeased
   }
 
   fileprivate func removeGoneFromReached(above low: Int64) throws(SQLiteError) {
@@ -177,12 +170,10 @@ extension Connection {
   }
 
   fileprivate func markFoundReached() throws(SQLiteError) {
-    try numberFound()
-    try run(
-      """
-      INSERT OR IGNORE INTO temp.reachable_nodes(id)
-      SELECT id FROM temp.staged WHERE id IS NOT NULL ORDER BY id
-      """)
-    try clearFound()
+    try numberFound(
+      movingBy: """
+        INSERT OR IGNORE INTO temp.reachable_nodes(id)
+        SELECT id FROM temp.staged WHERE id IS NOT NULL ORDER BY id
+        """)
   }
 }

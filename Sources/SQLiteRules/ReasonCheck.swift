@@ -57,8 +57,7 @@ package struct ReasonCheck {
     if !ends.has(rule: 16) || !relation.countsAtSource { return nodes }
     return nodes
       + ends.forms(of: relation.source).map { form -> Query in
-        let edges = relation.edgesFromSources(
-          in: .gone, form, withDestinations: !relation.leadsToFiles)
+        let edges = relation.edgesFromSources(in: .gone, form)
         return "SELECT g.id \(edges) AND g.rule = 16 AND g.name = \(relation.nameId)"
       }
   }

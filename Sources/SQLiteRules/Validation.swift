@@ -34,16 +34,15 @@ extension Writer {
     if facts.demands.isEmpty { return }
     try db.storeKeysOfRows(binding, "SELECT id FROM temp.touched WHERE id < 0")
     var violations: [Reason] = []
-    for judgement in facts.demands.judgements(binding, model) {
+    let demands = facts.demands
+    let judgements =
+      demands.ofTouched ?? demands.all.flatMap { $0.judgements(binding, model, of: .touched) }
+    demands.ofTouched = judgements
+    for judgement in judgements {
       violations += try judgement.violations(db, model, limit: .max)
     }
-    try clearTouched()
-    if !violations.isEmpty { throw Rejection(violations) }
-  }
-
-  package func clearTouched() throws {
-    if facts.demands.isEmpty { return }
     try db.empty(.touched)
+    if !violations.isEmpty { throw Rejection(violations) }
   }
 }
 
@@ -78,14 +77,12 @@ extension Connection {
       try stageNodes(
         losing: end, of: relation, rule: 0, numbers, where: relation.stays(end.other, numbers))
     }
-    try numberFound()
     // A node that stays only because of a lease is not validated.
-    try run(
-      """
-      INSERT OR IGNORE INTO temp.touched SELECT id FROM temp.staged
-      WHERE id IS NOT NULL AND id NOT IN (SELECT id FROM temp.new_candidates)
-      """)
-    try clearFound()
+    try numberFound(
+      movingBy: """
+        INSERT OR IGNORE INTO temp.touched SELECT id FROM temp.staged
+        WHERE id IS NOT NULL AND id NOT IN (SELECT id FROM temp.new_candidates)
+        """)
   }
 }
 
@@ -96,14 +93,20 @@ extension Demand {
     _ binding: Binding, _ model: StoreModel, of scope: DemandQuery.Scope
   ) -> [Judgement] {
     let own = Other(collection: collection, type: type)
-    if !(others + [own]).allSatisfy({ binding.sees($0.collection, model) }) { return [] }
+    let areSeen = (others + [own]).allSatisfy { other in
+      guard case .mapped = model.collections[other.collection] else { return true }
+      return binding.collections[other.collection] != nil && binding.problems.isEmpty
+    }
+    if !areSeen { return [] }
     let bounded = DemandQuery(
       subject: own, outgoing: constraint.outgoing, incoming: constraint.incoming, others: others,
       binding: binding, scope: scope)
+    let destinations: DemandQuery.Scope =
+      if case .touched = scope { .touchedDestinations } else { scope }
     let unique = others.map {
       DemandQuery(
         subject: $0, incoming: constraint.outgoing, others: [own], binding: binding,
-        scope: scope.ofDestinations)
+        scope: destinations)
     }
     let queries =
       (constraint.isBounded ? [(bounded, false)] : [])
@@ -112,38 +115,9 @@ extension Demand {
       Judgement(self, subject: query.subject.collection, isUnique: isUnique, sql: query.text)
     }
   }
-}
 
-extension DemandQuery.Scope {
-  fileprivate var ofDestinations: Self {
-    if case .touched = self { .touchedDestinations } else { self }
-  }
-}
-
-extension Binding {
-  fileprivate func sees(_ collection: String, _ model: StoreModel) -> Bool {
-    guard case .mapped = model.collections[collection] else { return true }
-    return collections[collection] != nil && problems.isEmpty
-  }
-}
-
-extension Demands {
-  /// They are made again when the binding is, since its numbers may differ.
-  func judgements(_ binding: Binding, _ model: StoreModel) -> [Judgement] {
-    if let prepared, prepared.binding.edgeRelations == binding.edgeRelations,
-      prepared.binding.collections == binding.collections
-    {
-      return prepared.judgements
-    }
-    let judgements = all.flatMap { $0.judgements(binding, model, of: .touched) }
-    prepared = (binding, judgements)
-    return judgements
-  }
-}
-
-extension Demand {
   /// Whether the demand counts the nodes at this end of the relation's edges.
-  func counts(_ end: EdgeEnd, of relation: EdgeRelation) -> Bool {
+  fileprivate func counts(_ end: EdgeEnd, of relation: EdgeRelation) -> Bool {
     relation.name == (end == .destination ? constraint.outgoing : constraint.incoming)
       && relation[end.other].collection == collection
   }

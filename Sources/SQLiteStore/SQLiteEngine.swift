@@ -114,12 +114,12 @@ extension Writer: StoreWriting {
   }
 
   package func lookForWriters() throws {
-    pace.noteForeignCommits(foreignCommits: try foreignCommits())
+    lock.pace.noteForeignCommits(foreignCommits: try foreignCommits())
   }
 
-  package var budget: Duration { pace.budget }
+  package var budget: Duration { lock.pace.budget }
 
-  package var pause: Duration? { pace.pause }
+  package var pause: Duration? { lock.pace.pause }
 
   package func tidy(_ extent: Tidying) throws {
     switch extent {
@@ -153,7 +153,7 @@ extension Writer: StoreWriting {
     // Nothing of the old log may get into the database file.
     case .logReplaced, .overwritten: db.keepLogOnClose()
     case .replaced, nil:
-      if pace.hasSeen(try? foreignCommits()) { try? copyLogIntoDatabase() }
+      if lock.pace.hasSeen(try? foreignCommits()) { try? copyLogIntoDatabase() }
     }
   }
 }

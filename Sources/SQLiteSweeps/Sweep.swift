@@ -69,7 +69,7 @@ extension Writer {
     do {
       try body()
     } catch let full as LogIsFull {
-      sweepRun.result.waitForSpace(because: full.reason)
+      sweepRun.result.waitForSpace(because: full.description)
     } catch let error as SQLiteError where error.isFull {
       try? releaseLogFile()
       sweepRun.result.waitForSpace(

@@ -17,7 +17,7 @@ extension Writer {
       try takeBatch()
       try find()
       try flush(checking: check)
-      try clearTouched()
+      try db.empty(.touched)
       if current.sweep.isResumed {
         try addToDeletedCount(current.counts.deletedCount)
       } else if try current.done > 0 || hasTrashedNames {

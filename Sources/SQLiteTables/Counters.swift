@@ -36,12 +36,9 @@ package struct Counters {
 
   package mutating func save(_ db: borrowing Connection) throws {
     if values == saved { return }
-    try db.run(
-      """
-      INSERT OR REPLACE INTO cascade_meta
-      VALUES(?1, ?2), (?3, ?4), (?5, ?6)
-      """, .text(MetaKey.nextNodeId.name), .integer(nextId), .text(MetaKey.nextBatch.name),
-      .integer(serial), .text(MetaKey.rulesSeen.name), .integer(rulesSeen.rawValue))
+    for (key, value) in zip([MetaKey.nextNodeId, .nextBatch, .rulesSeen], values) {
+      try db.setMeta(key, value)
+    }
     saved = values
   }
 

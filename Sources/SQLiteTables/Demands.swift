@@ -2,13 +2,13 @@ package import CascadeModel
 package import CascadeSQLite
 package import CascadeStore
 package import CascadePlanning
-package import SQLiteBinding
 
 /// All demands of the model.
 package final class Demands {
   package let all: [Demand]
-  /// The judgements of the nodes that a transaction touched, and the binding they were made for.
-  package var prepared: (binding: Binding, judgements: [Judgement])?
+  /// The judgements of the nodes that a transaction touched, as long as the model is bound as it is:
+  /// they have its numbers.
+  package var ofTouched: [Judgement]?
 
   package init(_ model: StoreModel) { all = Demand.all(in: model) }
 
@@ -34,7 +34,10 @@ package struct Judgement: Sendable {
     _ db: borrowing Connection, _ model: StoreModel, limit: Int
   ) throws -> [Reason] {
     try db.all(generated: sql, bounds + [.integer(Int64(limit))]) { row in
-      reason(row.destination(0, in: subject, model), count: Int(row.integer(1)))
+      let end = row.destination(0, in: subject, model)
+      let title = isUnique ? end.json.text : end.node?.description ?? end.json.text
+      return demand.violation(
+        by: end.node, title, count: Int(row.integer(1)), isUnique: isUnique)
     }
   }
 
@@ -51,10 +54,5 @@ package struct Judgement: Sendable {
       .integer(Int64(first)), .integer(Int64(last)),
       .integer(Int64(demand.constraint.max ?? .max)),
     ]
-  }
-
-  private func reason(_ end: Destination, count: Int) -> Reason {
-    let title = isUnique ? end.json.text : end.node?.description ?? end.json.text
-    return demand.violation(by: end.node, title, count: count, isUnique: isUnique)
   }
 }

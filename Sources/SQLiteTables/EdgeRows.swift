@@ -14,10 +14,3 @@ extension Row {
     return .node(Node(collection, key(column, in: collection, model)))
   }
 }
-
-extension Destination {
-  /// From the columns: the collection's name, the key.
-  package init(row: Row, _ column: Int32, _ model: StoreModel) {
-    self = row.destination(column + 1, in: row.text(column), model)
-  }
-}

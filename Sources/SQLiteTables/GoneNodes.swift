@@ -10,23 +10,21 @@ package struct GoneNode {
 }
 
 extension Connection {
-  /// The nodes of a slice: all of them, those whose row is `stillThere`, or those whose row `d`
-  /// satisfies the condition.
+  /// The nodes of a slice: all of them, or those whose row `d` still exists and satisfies the
+  /// condition.
   package func goneNodes(
-    of end: NodeTable, _ slice: Slice, _ model: StoreModel, stillThere: Bool = false,
-    where condition: Query? = nil
+    of end: NodeTable, _ slice: Slice, _ model: StoreModel, where condition: Query? = nil
   ) throws(SQLiteError) -> [GoneNode] {
+    let isThere: Query = condition.map { "g.counts AND \($0)" } ?? "1"
     var nodes: [GoneNode] = []
     for form in NumberForm.allCases where form == .byKey || end.numberBase != nil {
-      let row =
-        stillThere || condition != nil
-        ? "CROSS JOIN \(end.rows) AS d ON \(end.isRow("d", of: "m", form))" : ""
+      let row = "CROSS JOIN \(end.rows) AS d ON \(end.isRow("d", of: "m", form))"
       nodes += try all(
         """
         SELECT g.id, \(end.nodeKey(form)), g.counts
         FROM temp.gone AS g CROSS JOIN \(end.node(form, "g.id"))
-        \(row)
-        WHERE \(row.isEmpty ? "1" : "g.counts") AND \(slice.contains()) AND \(condition ?? "1")
+        \(condition == nil ? "" : row)
+        WHERE \(slice.contains()) AND \(isThere)
         """
       ) { row in
         let node = Node(end.collection, row.key(1, in: end.collection, model))

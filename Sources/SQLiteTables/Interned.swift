@@ -28,6 +28,11 @@ package final class Identities {
     package init(collection: Int64, key: String) {
       (self.collection, self.key) = (collection, key)
     }
+
+    /// Includes the collection: several collections may have the same key.
+    fileprivate var identityHash: UInt64 {
+      key.utf8Span.span.tableHash(seed: UInt64(bitPattern: collection))
+    }
   }
 }
 
@@ -124,11 +129,4 @@ package final class IdentityCache {
   }
 
   package func removeAllEntries() { entries = [] }
-}
-
-extension Identities.Identity {
-  /// Includes the collection: several collections may have the same key.
-  fileprivate var identityHash: UInt64 {
-    key.utf8Span.span.tableHash(seed: UInt64(bitPattern: collection))
-  }
 }

@@ -15,8 +15,6 @@ package struct LogUse {
   /// For tests: the free space of the disk.
   package var freeSpace: (String) -> Int64? = DiskSpace.free
 
-  init() {}
-
   package mutating func beginSweep() { (isSweeping, largest) = (true, LogAllowance.step) }
 
   /// Counts what a transaction added. `before` is the log when the transaction took the write lock.
@@ -44,8 +42,7 @@ package struct LogUse {
 
 /// A sweep cannot go on now, because the log may not become longer.
 package struct LogIsFull: Error, CustomStringConvertible {
-  package let reason: String
-  package var description: String { reason }
+  package let description: String
 
-  package init(reason: String) { self.reason = reason }
+  package init(description: String) { self.description = description }
 }

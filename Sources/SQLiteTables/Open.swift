@@ -14,10 +14,19 @@ extension Connection {
     if db.isReadOnly { throw refusal(to: path) }
     db.setBusyTimeout(milliseconds: busyMilliseconds)
     db.fixStatementPlans()
-    try db.setJournal(of: path, keepingMode: keepsJournalMode)
+    do {
+      // A change file is unlinked once its commit is safe, so the commit must survive a power cut.
+      try db.execute(
+        "PRAGMA journal_mode\(keepsJournalMode ? "" : " = WAL"); PRAGMA synchronous = FULL")
+    } catch {
+      throw error.isNoDatabase ? StoreError("\(path) is not a SQLite database") : error
+    }
     try db.setCache(.ordinary)
     try db.limitLog(.ordinary)
-    try db.avoidUnsafeCheckpoints()
+    if !checkpointsAreSafe {
+      try db.disableCheckpoints()
+      db.countFramesInLog()
+    }
     if attaches {
       try db.begin()
       defer { db.rollback() }
@@ -52,15 +61,6 @@ extension Connection {
     try define("cascade_value", as: CompositeKeyPart.value)
   }
 
-  /// A change file is unlinked once its commit is safe, so the commit must survive a power cut.
-  private borrowing func setJournal(of path: String, keepingMode keepsMode: Bool) throws {
-    do {
-      try execute("PRAGMA journal_mode\(keepsMode ? "" : " = WAL"); PRAGMA synchronous = FULL")
-    } catch {
-      throw error.isNoDatabase ? StoreError("\(path) is not a SQLite database") : error
-    }
-  }
-
   /// Sorting may use as much memory again; deleting does not sort.
   package enum Cache: Int { case ordinary = 49_152, deleting = 98_304 }
 
@@ -80,12 +80,6 @@ extension Connection {
   /// write-ahead log can corrupt the database (https://sqlite.org/wal.html#walresetbug). With these
   /// versions, Cascade runs only checkpoints that cannot do that (`CheckpointBarrier`).
   package static var checkpointsAreSafe: Bool { libraryVersion >= 3_051_003 }
-
-  private borrowing func avoidUnsafeCheckpoints() throws {
-    if Connection.checkpointsAreSafe { return }
-    try disableCheckpoints()
-    countFramesInLog()
-  }
 
   borrowing func disableCheckpoints() throws {
     try execute("PRAGMA wal_autocheckpoint = 0")
@@ -119,7 +113,9 @@ extension Connection {
     if version == 0 {
       try setMeta(.version, Schema.version)
     } else if try integer("PRAGMA main.schema_version") != before {
-      try recoverFromDroppedTables()
+      // It is not known what the dropped journal said, or what its numbers mean.
+      try setMeta(.watchGap, 1)
+      try run("DELETE FROM cascade_journal WHERE what NOT IN (SELECT what FROM cascade_watch)")
     }
   }
 
@@ -143,13 +139,6 @@ extension Connection {
     throw StoreError(
       "the store has lost \(missing.joined(separator: ", ")): restore a backup of the store, or "
         + "drop the rest of Cascade's tables")
-  }
-
-  /// After dropped tables were created again, it is not known what the journal said or what its
-  /// numbers mean.
-  private borrowing func recoverFromDroppedTables() throws {
-    try setMeta(.watchGap, 1)
-    try run("DELETE FROM cascade_journal WHERE what NOT IN (SELECT what FROM cascade_watch)")
   }
 
   private borrowing func schemaVersion() throws -> Int64 {

@@ -57,6 +57,19 @@ extension Connection {
 
   package func clearFound() throws(SQLiteError) { try empty(.staged) }
 
+  /// Gives the nodes their numbers, and moves them into another table by a statement.
+  package func numberFound(movingBy statement: Query) throws(SQLiteError) {
+    try numberFound()
+    try run(statement)
+    try clearFound()
+  }
+
+  /// Moves the found nodes into `temp.dead`: they are gone, or never existed.
+  package func moveFoundToDead() throws(SQLiteError) {
+    try run("INSERT OR IGNORE INTO temp.dead SELECT id FROM temp.staged")
+    try clearFound()
+  }
+
   /// Drops the keys of rows that are numbered by position. Another row may later be in the place of
   /// one.
   package func clearKeysOfRows() throws(SQLiteError) {

@@ -4,20 +4,165 @@ internal import SQLiteBinding
 /// `deploy/guides/internals.md`; a comment here says what its columns mean.
 extension TemporaryTable {
   package static let all: [TemporaryTable] = [
-    known, staged,
-    newEdges, newRows, namedMissingRows,
-    dead, explainedElsewhere, alreadyNotified, unnotifiedEdges, lostEdges, pendingNotices, blocked,
-    unreachableNodes, missingValues, heldValues,
-    gone, pendingJoinRows, removedUpTo, remainingCounts, levelLosses, listReferences,
-    leased, leasedCollection, newCandidates, dueCandidates,
-    journaledLosses, goneSince,
-    reachableNodes, holderOrder, holderPaths, movedForward, movedBack,
-    stayingNodes, nullified, unusedIdentities, touched,
-    leftAlone, renumbered, restored, nodesOfBatchEdges, rewritten,
-    queriedFiles, filesOnDisk, filesWithEdges,
+    known, staged, unreachableNodes, dueCandidates, reachableNodes, nullified, unusedIdentities,
+    touched, queriedFiles,
+
+    // MARK: A scan of whole tables
+
+    // References to nodes that do not exist, by relationship, lost end and key of the missing node.
+    TemporaryTable(
+      "missing_values", .danglingScan, .nextUse,
+      "name TEXT, source TEXT, lost TEXT, destination TEXT, collection INTEGER, key, "
+        + "referring INTEGER"),
+    TemporaryTable(
+      "held_values", .danglingScan, .nextUse, "collection INTEGER, key", key: "collection, key"),
+
+    // MARK: A change file
+
+    TemporaryTable(
+      "new_edges", .changes, .flush, "source INTEGER, name INTEGER, destination INTEGER",
+      key: "source, name, destination",
+      and: ["CREATE INDEX temp.new_edges_destination ON new_edges(destination)"]),
+    TemporaryTable("new_rows", .changes, .flush),
+    // Nodes of `dead` whose rows do not exist, and that a change named since the last flush.
+    TemporaryTable("named_missing_rows", .changes, .flush),
+
+    // MARK: A flush
+
+    // Rows of `cascade_node` that do not exist: deleted, or only named by an edge so far.
+    TemporaryTable("dead", .flush, .flush),
+    // Nodes that are gone because of an earlier sweep, which recorded the cause, or that it found
+    // gone.
+    TemporaryTable("explained_elsewhere", .flush, .flush),
+    // Nodes of `explained_elsewhere` whose neighbours that sweep has notified: all of them or, if
+    // `leaves` is set, only those that still refer to the node.
+    TemporaryTable(
+      "already_notified", .flush, .flush,
+      "id INTEGER PRIMARY KEY, leaves INTEGER NOT NULL DEFAULT 0"),
+    // Edges whose destinations that sweep did not notify, because the edges were gone before.
+    TemporaryTable(
+      "unnotified_edges", .flush, .flush, "source INTEGER, name INTEGER, destination INTEGER",
+      key: "source, name, destination"),
+    // Edges that existed at the last flush and were removed since then. `removal` is a
+    // `Removal.code`.
+    TemporaryTable(
+      "lost_edges", .flush, .flush,
+      "source INTEGER, name INTEGER, destination INTEGER, origin INTEGER, rules INTEGER, "
+        + "born INTEGER, removal INTEGER", key: "source, name, destination, origin",
+      and: ["CREATE INDEX temp.lost_edges_edges_destination ON lost_edges(destination)"]),
+    TemporaryTable(
+      "pending_notices", .flush, .flush,
+      "reason TEXT, to_destination INTEGER, source INTEGER, name INTEGER, destination INTEGER, "
+        + "rules INTEGER, origin INTEGER"),
+    TemporaryTable("blocked", .flush, .flush),
+
+    // MARK: The set D
+
+    // The set D, in the order in which it grew, with what put each node there. `counts` is zero for
+    // a node that was never there: it was only named by an edge, or gone before it was examined.
+    TemporaryTable(
+      "gone", .closure, .flush,
+      "seq INTEGER PRIMARY KEY, id INTEGER NOT NULL UNIQUE, collection INTEGER, via INTEGER, "
+        + "name INTEGER, rule INTEGER NOT NULL DEFAULT 0, counts INTEGER NOT NULL DEFAULT 1"),
+    TemporaryTable("pending_join_rows", .closure, .flush),
+    // One row: up to which `seq` the nodes of `gone` are deleted already, in earlier steps of a
+    // sweep.
+    TemporaryTable(
+      "removed_up_to", .closure, .flush, "seq INTEGER NOT NULL",
+      and: [
+        "INSERT INTO temp.removed_up_to VALUES(0)",
+        """
+        CREATE TEMP VIEW still_to_go AS
+        SELECT id FROM temp.gone WHERE seq > (SELECT seq FROM temp.removed_up_to)
+        """,
+      ],
+      emptying: "UPDATE temp.removed_up_to SET seq = 0"),
+    // How many edges of a name a counting rule still sees at a node. `rule` is 16 or 32. `level` is
+    // the level in which the node lost the first of them.
+    TemporaryTable(
+      "remaining_counts", .closure, .flush,
+      "rule INTEGER, node INTEGER, name INTEGER, remaining INTEGER, via INTEGER, level INTEGER, "
+        + "collection INTEGER", key: "rule, node, name",
+      and: [
+        "CREATE INDEX temp.remaining_counts_level ON remaining_counts(level, rule, name)",
+        "CREATE INDEX temp.remaining_counts_out ON remaining_counts(rule) WHERE remaining <= 0",
+      ]),
+    // Edges that nodes lose in one level. `asks` is set if a rule needs to know whether any edge
+    // remains. `stays` is set, in the application's tables, if that is known already.
+    TemporaryTable(
+      "level_losses", .closure, .flush,
+      "rule INTEGER, node INTEGER, name INTEGER, edges INTEGER, via INTEGER, asks INTEGER, "
+        + "collection INTEGER, stays INTEGER", key: "rule, node, name"),
+    // Rows with a JSON list that refers to a node that goes: by rowid, or by key.
+    TemporaryTable(
+      "list_references", .closure, .flush, "relation TEXT, destination INTEGER, row",
+      key: "relation, destination, row"),
+
+    // MARK: Leases and candidates
+
+    // Leased nodes. Where a search for unreachable nodes found none, the tables of leases keep their
+    // rows until the next search or flush.
+    TemporaryTable("leased", .leases, .flush),
+    TemporaryTable("leased_collection", .leases, .flush),
+    // What a lease or a denial kept out of `gone`, with every reason. `waits_for` is a `WaitsFor`.
+    TemporaryTable(
+      "new_candidates", .leases, .flush,
+      "id INTEGER, via INTEGER, name INTEGER, rule INTEGER, collection INTEGER, "
+        + "stored INTEGER NOT NULL DEFAULT 0, waits_for INTEGER NOT NULL DEFAULT 0, "
+        + "UNIQUE(id, rule, name, via)"),
+
+    // MARK: The journal
+
+    // Edges that the journal recorded, on their way into `lost_edges`.
+    TemporaryTable(
+      "journaled_losses", .journalReader, .call,
+      "source_collection INTEGER, source_key, source_row INTEGER, source_present INTEGER, "
+        + "destination INTEGER, destination_collection INTEGER, destination_key, "
+        + "destination_row INTEGER, name INTEGER, rules INTEGER, removal INTEGER, seq INTEGER"),
+    // Since which row of the journal the destinations of these edges are gone.
+    TemporaryTable("gone_since", .journalReader, .call, "id INTEGER PRIMARY KEY, seq INTEGER"),
+
+    // MARK: Reachability
+
+    // The unreachable nodes in the order in which they are deleted; or the next nodes to be deleted
+    // with the nodes that lead to them, as far back as those are unreachable too.
+    TemporaryTable(
+      "holder_order", .unreachableOrder, .flush,
+      "seq INTEGER PRIMARY KEY, id INTEGER NOT NULL UNIQUE"),
+    // Every edge to the nodes of `holder_order`, from any node.
+    TemporaryTable(
+      "holder_paths", .unreachableOrder, .flush, "holder INTEGER, held INTEGER",
+      and: [
+        "CREATE INDEX temp.holder_paths_holder ON holder_paths(holder)",
+        "CREATE INDEX temp.holder_paths_held ON holder_paths(held)",
+      ]),
+    TemporaryTable(
+      "moved_forward", .reorder, .call,
+      "number INTEGER PRIMARY KEY, seq INTEGER, id INTEGER, collection INTEGER"),
+    TemporaryTable(
+      "moved_back", .reorder, .call, "number INTEGER PRIMARY KEY, id INTEGER, collection INTEGER"),
+
+    // MARK: Removal and undo
+
+    TemporaryTable("staying_nodes", .plan, .flush),
+    TemporaryTable("left_alone", .undo, .nextUse),
+    TemporaryTable(
+      "renumbered", .undo, .nextUse, "id INTEGER PRIMARY KEY, now INTEGER NOT NULL"),
+    TemporaryTable(
+      "restored", .undo, .nextUse, "id INTEGER PRIMARY KEY, layout INTEGER NOT NULL, key"),
+    TemporaryTable("nodes_of_batch_edges", .undo, .nextUse),
+    TemporaryTable("rewritten", .undo, .nextUse),
+
+    // MARK: Files
+
+    TemporaryTable(
+      "files_on_disk", .files, .snapshot, "root INTEGER, path TEXT", key: "root, path"),
+    TemporaryTable(
+      "files_with_edges", .files, .snapshot,
+      "root INTEGER, path TEXT, collection TEXT, key, name TEXT", key: "root, path"),
   ]
 
-  // MARK: A transaction
+  // MARK: - Tables that are also emptied alone
 
   /// Nodes without a number of their own: rows of the application, and files. A node that is in
   /// `cascade_node`, because a stored edge names it, has the same number here. The others are
@@ -26,10 +171,8 @@ extension TemporaryTable {
   /// the time of the flush.
   package static let known = TemporaryTable(
     "known", .transaction, .nextTransaction,
-    """
-    (id INTEGER PRIMARY KEY, collection INTEGER NOT NULL, key, row INTEGER,
-      present INTEGER NOT NULL)
-    """,
+    "id INTEGER PRIMARY KEY, collection INTEGER NOT NULL, key, row INTEGER, "
+      + "present INTEGER NOT NULL",
     and: [
       "CREATE UNIQUE INDEX temp.known_key ON known(collection, key) WHERE id > 0",
       "CREATE INDEX temp.known_row ON known(collection, row) WHERE id > 0 AND row IS NOT NULL",
@@ -40,245 +183,28 @@ extension TemporaryTable {
   /// Nodes on their way into another table, before they have a number: `id` is null until then.
   package static let staged = TemporaryTable(
     "staged", .transaction, .call,
-    """
-    (id INTEGER, collection INTEGER, key, row INTEGER, via INTEGER, name INTEGER, rule INTEGER,
-      asks INTEGER)
-    """)
-
-  // MARK: A scan of whole tables
-
-  /// References to nodes that do not exist, by relationship, lost end and key of the missing node.
-  package static let missingValues = TemporaryTable(
-    "missing_values", .danglingScan, .nextUse,
-    """
-    (name TEXT, source TEXT, lost TEXT, destination TEXT, collection INTEGER, key,
-      referring INTEGER)
-    """)
-
-  package static let heldValues = TemporaryTable(
-    "held_values", .danglingScan, .nextUse,
-    "(collection INTEGER, key, PRIMARY KEY(collection, key)) WITHOUT ROWID")
-
-  // MARK: A change file
-
-  package static let newEdges = TemporaryTable(
-    "new_edges", .changes, .flush,
-    """
-    (source INTEGER, name INTEGER, destination INTEGER,
-      PRIMARY KEY(source, name, destination)) WITHOUT ROWID
-    """, and: ["CREATE INDEX temp.new_edges_destination ON new_edges(destination)"])
-
-  package static let newRows = TemporaryTable("new_rows", .changes, .flush)
-
-  /// Nodes of `dead` whose rows do not exist, and that a change named since the last flush.
-  package static let namedMissingRows = TemporaryTable("named_missing_rows", .changes, .flush)
-
-  // MARK: A flush
-
-  /// Rows of `cascade_node` that do not exist: deleted, or only named by an edge so far.
-  package static let dead = TemporaryTable("dead", .flush, .flush)
-
-  /// Nodes that are gone because of an earlier sweep, which recorded the cause, or that it found
-  /// gone.
-  package static let explainedElsewhere = TemporaryTable("explained_elsewhere", .flush, .flush)
-
-  /// Nodes of `explained_elsewhere` whose neighbours that sweep has notified: all of them or, if
-  /// `leaves` is set, only those that still refer to the node.
-  package static let alreadyNotified = TemporaryTable(
-    "already_notified", .flush, .flush,
-    "(id INTEGER PRIMARY KEY, leaves INTEGER NOT NULL DEFAULT 0)")
-
-  /// Edges whose destinations that sweep did not notify, because the edges were gone before.
-  package static let unnotifiedEdges = TemporaryTable(
-    "unnotified_edges", .flush, .flush,
-    """
-    (source INTEGER, name INTEGER, destination INTEGER,
-      PRIMARY KEY(source, name, destination)) WITHOUT ROWID
-    """)
-
-  /// Edges that existed at the last flush and were removed since then. `removal` is a
-  /// `Removal.code`.
-  package static let lostEdges = TemporaryTable(
-    "lost_edges", .flush, .flush,
-    """
-    (source INTEGER, name INTEGER, destination INTEGER, origin INTEGER, rules INTEGER,
-      born INTEGER, removal INTEGER,
-      PRIMARY KEY(source, name, destination, origin)) WITHOUT ROWID
-    """, and: ["CREATE INDEX temp.lost_edges_edges_destination ON lost_edges(destination)"])
-
-  package static let pendingNotices = TemporaryTable(
-    "pending_notices", .flush, .flush,
-    """
-    (reason TEXT, to_destination INTEGER, source INTEGER, name INTEGER, destination INTEGER,
-      rules INTEGER, origin INTEGER)
-    """)
-
-  package static let blocked = TemporaryTable("blocked", .flush, .flush)
+    "id INTEGER, collection INTEGER, key, row INTEGER, via INTEGER, name INTEGER, rule INTEGER, "
+      + "asks INTEGER")
 
   /// Nodes that no root reaches, or that nothing refers to. A sweep starts from them as from `dead`.
   package static let unreachableNodes = TemporaryTable(
-    "unreachable_nodes", .flush, .flush, "(id INTEGER PRIMARY KEY, collection INTEGER)")
-
-  // MARK: The set D
-
-  /// The set D, in the order in which it grew, with what put each node there.
-  /// `counts` is zero for a node that was never there: it was only named by an edge, or gone before
-  /// it was examined.
-  package static let gone = TemporaryTable(
-    "gone", .closure, .flush,
-    """
-    (seq INTEGER PRIMARY KEY, id INTEGER NOT NULL UNIQUE, collection INTEGER,
-      via INTEGER, name INTEGER, rule INTEGER NOT NULL DEFAULT 0,
-      counts INTEGER NOT NULL DEFAULT 1)
-    """)
-
-  package static let pendingJoinRows = TemporaryTable("pending_join_rows", .closure, .flush)
-
-  /// One row: up to which `seq` the nodes of `gone` are deleted already, in earlier steps of a
-  /// sweep.
-  package static let removedUpTo = TemporaryTable(
-    "removed_up_to", .closure, .flush, "(seq INTEGER NOT NULL)",
-    and: [
-      "INSERT INTO temp.removed_up_to VALUES(0)",
-      """
-      CREATE TEMP VIEW still_to_go AS
-      SELECT id FROM temp.gone WHERE seq > (SELECT seq FROM temp.removed_up_to)
-      """,
-    ],
-    emptying: "UPDATE temp.removed_up_to SET seq = 0")
-
-  /// How many edges of a name a counting rule still sees at a node. `rule` is 16 or 32. `level` is
-  /// the level in which the node lost the first of them.
-  package static let remainingCounts = TemporaryTable(
-    "remaining_counts", .closure, .flush,
-    """
-    (rule INTEGER, node INTEGER, name INTEGER, remaining INTEGER, via INTEGER, level INTEGER,
-      collection INTEGER, PRIMARY KEY(rule, node, name)) WITHOUT ROWID
-    """,
-    and: [
-      "CREATE INDEX temp.remaining_counts_level ON remaining_counts(level, rule, name)",
-      "CREATE INDEX temp.remaining_counts_out ON remaining_counts(rule) WHERE remaining <= 0",
-    ])
-
-  /// Edges that nodes lose in one level. `asks` is set if a rule needs to know whether any edge
-  /// remains. `stays` is set, in the application's tables, if that is known already.
-  package static let levelLosses = TemporaryTable(
-    "level_losses", .closure, .flush,
-    """
-    (rule INTEGER, node INTEGER, name INTEGER, edges INTEGER, via INTEGER, asks INTEGER,
-      collection INTEGER, stays INTEGER, PRIMARY KEY(rule, node, name)) WITHOUT ROWID
-    """)
-
-  /// Rows with a JSON list that refers to a node that goes: by rowid, or by key.
-  package static let listReferences = TemporaryTable(
-    "list_references", .closure, .flush,
-    """
-    (relation TEXT, destination INTEGER, row,
-      PRIMARY KEY(relation, destination, row)) WITHOUT ROWID
-    """)
-
-  // MARK: Leases and candidates
-
-  /// Leased nodes. Where a search for unreachable nodes found none, the tables of leases keep their
-  /// rows until the next search or flush.
-  package static let leased = TemporaryTable("leased", .leases, .flush)
-  package static let leasedCollection = TemporaryTable("leased_collection", .leases, .flush)
-
-  /// What a lease or a denial kept out of `gone`, with every reason. `waits_for` is a `WaitsFor`.
-  package static let newCandidates = TemporaryTable(
-    "new_candidates", .leases, .flush,
-    """
-    (id INTEGER, via INTEGER, name INTEGER, rule INTEGER, collection INTEGER,
-      stored INTEGER NOT NULL DEFAULT 0, waits_for INTEGER NOT NULL DEFAULT 0,
-      UNIQUE(id, rule, name, via))
-    """)
+    "unreachable_nodes", .flush, .flush, "id INTEGER PRIMARY KEY, collection INTEGER")
 
   /// Rows of `cascade_candidate` that a sweep examines again: what kept their nodes may have ended.
   package static let dueCandidates = TemporaryTable(
     "due_candidates", .candidates, .nextUse,
-    """
-    (id INTEGER PRIMARY KEY, collection INTEGER, key, via_collection INTEGER, via_key,
-      name INTEGER, rule INTEGER, stored INTEGER, node INTEGER, via INTEGER,
-      via_there INTEGER NOT NULL DEFAULT 0, refers INTEGER NOT NULL DEFAULT 0)
-    """)
-
-  // MARK: The journal
-
-  /// Edges that the journal recorded, on their way into `lost_edges`.
-  package static let journaledLosses = TemporaryTable(
-    "journaled_losses", .journalReader, .call,
-    """
-    (source_collection INTEGER, source_key, source_row INTEGER, source_present INTEGER,
-      destination INTEGER, destination_collection INTEGER, destination_key,
-      destination_row INTEGER, name INTEGER, rules INTEGER, removal INTEGER, seq INTEGER)
-    """)
-
-  /// Since which row of the journal the destinations of these edges are gone.
-  package static let goneSince = TemporaryTable(
-    "gone_since", .journalReader, .call, "(id INTEGER PRIMARY KEY, seq INTEGER)")
-
-  // MARK: Reachability
+    "id INTEGER PRIMARY KEY, collection INTEGER, key, via_collection INTEGER, via_key, "
+      + "name INTEGER, rule INTEGER, stored INTEGER, node INTEGER, via INTEGER, "
+      + "via_there INTEGER NOT NULL DEFAULT 0, refers INTEGER NOT NULL DEFAULT 0")
 
   /// The nodes that the roots lead to, in the order in which they were found.
   package static let reachableNodes = TemporaryTable(
-    "reachable_nodes", .reachability, .call,
-    "(seq INTEGER PRIMARY KEY, id INTEGER NOT NULL UNIQUE)")
+    "reachable_nodes", .reachability, .call, "seq INTEGER PRIMARY KEY, id INTEGER NOT NULL UNIQUE")
 
-  /// The unreachable nodes in the order in which they are deleted; or the next nodes to be deleted
-  /// with the nodes that lead to them, as far back as those are unreachable too.
-  package static let holderOrder = TemporaryTable(
-    "holder_order", .unreachableOrder, .flush,
-    "(seq INTEGER PRIMARY KEY, id INTEGER NOT NULL UNIQUE)")
-
-  /// Every edge to the nodes of `holder_order`, from any node.
-  package static let holderPaths = TemporaryTable(
-    "holder_paths", .unreachableOrder, .flush, "(holder INTEGER, held INTEGER)",
-    and: [
-      "CREATE INDEX temp.holder_paths_holder ON holder_paths(holder)",
-      "CREATE INDEX temp.holder_paths_held ON holder_paths(held)",
-    ])
-
-  package static let movedForward = TemporaryTable(
-    "moved_forward", .reorder, .call,
-    "(number INTEGER PRIMARY KEY, seq INTEGER, id INTEGER, collection INTEGER)")
-
-  package static let movedBack = TemporaryTable(
-    "moved_back", .reorder, .call, "(number INTEGER PRIMARY KEY, id INTEGER, collection INTEGER)")
-
-  // MARK: Removal
-
-  package static let stayingNodes = TemporaryTable("staying_nodes", .plan, .flush)
   package static let nullified = TemporaryTable("nullified", .nullify, .call)
   package static let unusedIdentities = TemporaryTable("unused_identities", .identities, .nextUse)
   package static let touched = TemporaryTable("touched", .validation, .transaction)
-
-  // MARK: Undo
-
-  package static let leftAlone = TemporaryTable("left_alone", .undo, .nextUse)
-
-  package static let renumbered = TemporaryTable(
-    "renumbered", .undo, .nextUse, "(id INTEGER PRIMARY KEY, now INTEGER NOT NULL)")
-
-  package static let restored = TemporaryTable(
-    "restored", .undo, .nextUse, "(id INTEGER PRIMARY KEY, layout INTEGER NOT NULL, key)")
-
-  package static let nodesOfBatchEdges = TemporaryTable("nodes_of_batch_edges", .undo, .nextUse)
-  package static let rewritten = TemporaryTable("rewritten", .undo, .nextUse)
-
-  // MARK: Files
-
   package static let queriedFiles = TemporaryTable(
-    "queried_files", .files, .nextUse,
-    "(collection INTEGER, key, id INTEGER, PRIMARY KEY(collection, key, id)) WITHOUT ROWID")
-
-  package static let filesOnDisk = TemporaryTable(
-    "files_on_disk", .files, .snapshot,
-    "(root INTEGER, path TEXT, PRIMARY KEY(root, path)) WITHOUT ROWID")
-
-  package static let filesWithEdges = TemporaryTable(
-    "files_with_edges", .files, .snapshot,
-    """
-    (root INTEGER, path TEXT, collection TEXT, key, name TEXT,
-      PRIMARY KEY(root, path)) WITHOUT ROWID
-    """)
+    "queried_files", .files, .nextUse, "collection INTEGER, key, id INTEGER",
+    key: "collection, key, id")
 }

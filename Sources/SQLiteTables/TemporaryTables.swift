@@ -21,23 +21,21 @@ package struct TemporaryTable: Hashable, Sendable {
   package let name: String
   package let owner: Owner
   package let lifetime: Lifetime
-  /// The columns and what follows them, as in CREATE TABLE.
-  let definition: String
-  /// Statements that complete it: indexes, a view, rows that are always there.
-  let additions: [String]
+  let creation: [String]
   let emptying: String
 
+  /// `columns` as in CREATE TABLE; with a `key` of several, the table has no rowid. `additions`
+  /// complete it: indexes, a view, rows that are always there.
   init(
     _ name: String, _ owner: Owner, _ lifetime: Lifetime,
-    _ definition: String = "(id INTEGER PRIMARY KEY)", and additions: [String] = [],
+    _ columns: String = "id INTEGER PRIMARY KEY", key: String? = nil, and additions: [String] = [],
     emptying: String? = nil
   ) {
     (self.name, self.owner, self.lifetime) = (name, owner, lifetime)
-    (self.definition, self.additions) = (definition, additions)
+    let end = key.map { ", PRIMARY KEY(\($0))) WITHOUT ROWID" } ?? ")"
+    creation = ["CREATE TEMP TABLE \(name)(\(columns)\(end)"] + additions
     self.emptying = emptying ?? "DELETE FROM temp.\(name)"
   }
-
-  var creation: [String] { ["CREATE TEMP TABLE \(name)\(definition)"] + additions }
 }
 
 extension [TemporaryTable] {

@@ -14,7 +14,12 @@ package final class Writer {
   package let model: StoreModel
   package let facts: ModelFacts
   /// Where the model's edges are in the application's tables.
-  package var binding = Binding() { didSet { attachment.bindingChanges += 1 } }
+  package var binding = Binding() {
+    didSet {
+      attachment.bindingChanges += 1
+      facts.demands.ofTouched = nil
+    }
+  }
   package var attachment = AttachmentState()
   package let identities: Identities
   package var lock: LockUse
@@ -33,8 +38,9 @@ package final class Writer {
     self.db = db
     self.path = path
     self.model = model
-    facts = ModelFacts(model)
-    lock = LockUse(model.limits)
+    facts = ModelFacts(
+      demands: Demands(model), references: PropertyReferences(model), hasTables: model.hasTables)
+    lock = LockUse(pace: Pace(model.limits), patience: Patience(model.limits.patience))
     identities = Identities(counters)
   }
 
@@ -43,14 +49,13 @@ package final class Writer {
 
   package var isDetached: Bool { attachment.isDetached }
 
-  package var pace: Pace {
-    get { lock.pace }
-    set { lock.pace = newValue }
-  }
-
   /// The rules that some edge has or ever had. Queries for the other rules are skipped.
   package var rulesInUse: Rules {
     binding.examinedRelations.reduce(identities.counters.rulesSeen) { $0.union($1.rules) }
+  }
+
+  package func foreignKeyEffects() -> [ForeignKeyEffect] {
+    ForeignKeyPlanSQL(binding.foreignKeyPlan, current.numbers).followers()
   }
 
   /// Changes with every commit of another connection.
@@ -62,12 +67,6 @@ package struct ModelFacts {
   package let demands: Demands
   package let references: PropertyReferences
   package let hasTables: Bool
-
-  init(_ model: StoreModel) {
-    demands = Demands(model)
-    references = PropertyReferences(model)
-    hasTables = model.hasTables
-  }
 }
 
 /// What is known of the file: its schema, our triggers in it, and what was read from it.
@@ -109,11 +108,6 @@ package struct LockUse {
   package let patience: Patience
   /// What the sweep or undo at hand does between its steps.
   package var policy = StepPolicy.none
-
-  init(_ limits: StoreModel.Limits) {
-    pace = Pace(limits)
-    patience = Patience(limits.patience)
-  }
 }
 
 /// The time of a transaction or a sweep.
@@ -125,8 +119,6 @@ package struct TransactionClock {
   package var elapsed: Int64 { Int64((.now - begun) / .milliseconds(1)) }
   /// What the clocks showed when they were last compared, and the last lease of then.
   package var lastComparison: (wall: Int64, elapsed: Int64, lease: Int64)?
-
-  init() {}
 }
 
 /// A sweep and what its parts have in common.
@@ -167,10 +159,4 @@ package struct FileWorkState {
   /// Whether the roots' directories were recorded. The record tells a root from the empty directory
   /// at which it is usually mounted.
   package var areRootsRecorded = false
-}
-
-extension Writer {
-  package func foreignKeyEffects() -> [ForeignKeyEffect] {
-    ForeignKeyPlanSQL(binding.foreignKeyPlan, current.numbers).followers()
-  }
 }

@@ -240,7 +240,7 @@ extension Undo {
     try rebuildRestoredReferences(of: "SELECT id FROM temp.rewritten")
     try step(of: 1) { undo in
       try undo.writer.resolveReferences(toObjects: true)
-      try undo.writer.clearTouched()
+      try undo.writer.db.empty(.touched)
       undo.writer.identities.counters.serial += 1
     }
   }

@@ -40,9 +40,8 @@ extension Reader {
     if !model.hasTables { return [] }
     let watches = try knownWatches(binding)
     let rules = try Counters(db, behind: 0).rulesSeen
-    let refusals = RequiredDenials(binding: binding, model: model, rulesSeen: rules)
-    let wanted =
-      WatchTriggers(watches: watches, binding: binding, model: model).all + refusals.triggers
+    let refusals = RequiredDenials(binding: binding, rulesSeen: rules)
+    let wanted = WatchTriggers(watches: watches, binding: binding).all + refusals.triggers
     let found = try db.ourTriggers()
     let names = Set(found.map(\.name))
     let known = Set(found)
@@ -83,7 +82,7 @@ extension Binding {
 
   fileprivate func replaceFindings(_ model: StoreModel) -> [SetupFinding] {
     let watches = meanings.map { Watch(number: 0, meaning: $0) }
-    let triggers = WatchTriggers(watches: watches, binding: self, model: model)
+    let triggers = WatchTriggers(watches: watches, binding: self)
     return collections.values.sorted { $0.id < $1.id }.compactMap { rows in
       guard let table = rows.table else { return nil }
       if model.watchesReplacedRows(rows.collection) {

@@ -41,7 +41,7 @@ final class TestStore: StoreUnderTest {
     let last = writer
     writer = try Writer(path: path, model: model)
     writer.lock.fewNodes = last.lock.fewNodes
-    writer.pace.rowsToAStep = last.pace.rowsToAStep
+    writer.lock.pace.rowsToAStep = last.lock.pace.rowsToAStep
   }
 
   /// As the daemon does when nobody needs it for a while.
@@ -70,13 +70,13 @@ extension TestStore {
 
   func sweepsInSteps(of rows: Int64) {
     writer.lock.fewNodes = 0
-    writer.pace.rowsToAStep = rows
+    writer.lock.pace.rowsToAStep = rows
   }
 
   func withSteps<T>(of rows: Int64, _ body: () throws -> T) throws -> T {
     let few = writer.lock.fewNodes
     sweepsInSteps(of: rows)
-    defer { (writer.lock.fewNodes, writer.pace.rowsToAStep) = (few, nil) }
+    defer { (writer.lock.fewNodes, writer.lock.pace.rowsToAStep) = (few, nil) }
     return try body()
   }
 

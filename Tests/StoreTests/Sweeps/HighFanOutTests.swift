@@ -57,7 +57,7 @@ struct HighFanOutTests {
     let store = try TestStore(model: StoreModel(HighFanOutTests.model), schema: schema)
     _ = try store.writer.sweep([.all], at: 0)
     store.writer.lock.fewNodes = HighFanOutTests.step
-    store.writer.pace.rowsToAStep = HighFanOutTests.step
+    store.writer.lock.pace.rowsToAStep = HighFanOutTests.step
     return store
   }
 

@@ -40,7 +40,7 @@ struct WriteAheadLogTests {
     // Nobody has written since then.
     try store.reopen()
     store.sweepsInSteps(of: 150)
-    store.writer.pace.mostFrames = most
+    store.writer.lock.pace.mostFrames = most
     return store
   }
 
