@@ -1,5 +1,5 @@
 package import CascadeModel
-internal import CascadeSQLite
+package import CascadeSQLite
 internal import CascadeStore
 internal import CascadePlanning
 internal import SQLiteBinding
@@ -20,7 +20,7 @@ package struct EdgeKey: Hashable {
   }
 
   /// From the columns: source, name, destination, origin.
-  init(_ row: Row) {
+  package init(_ row: Row) {
     (source, name, destination) = (row.integer(0), row.integer(1), row.integer(2))
     origin = Origin(rawValue: row.integer(3)) ?? .property
   }

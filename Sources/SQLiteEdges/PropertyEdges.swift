@@ -47,7 +47,9 @@ extension Writer {
       if names.map(place.isDecided) ?? true {
         try add(place, of: node, id, in: members, &dropped)
       } else {
-        try retainEdges(place, of: id, in: members, &dropped)
+        if !dropped.isEmpty {
+          for edge in try edges(of: place, from: id, in: members) { dropped[edge] = nil }
+        }
         if wasLoose { try storeDanglingReferences(place, of: id, in: members, but: old) }
       }
     }
@@ -67,14 +69,19 @@ extension Writer {
     }
   }
 
-  private func retainEdges(
-    _ place: PropertyReference, of id: Int64, in members: [Member],
-    _ dropped: inout [EdgeKey: Rules]
-  ) throws {
-    if dropped.isEmpty { return }
-    for destination in try place.destinations(in: members) {
-      guard let end = try existingId(destination) else { continue }
-      dropped[try edge(of: place, from: id, to: end)] = nil
+  /// The edges of the references that the value of an object has now, as far as what they name has
+  /// an identity.
+  package func edgesOfValue(of id: Int64) throws -> Set<EdgeKey> {
+    guard let object = try object(id) else { return [] }
+    let places = facts.references.of(object.collection, type: object.type)
+    return try Set(places.flatMap { try edges(of: $0, from: id, in: object.members ?? []) })
+  }
+
+  private func edges(
+    of place: PropertyReference, from id: Int64, in members: [Member]
+  ) throws -> [EdgeKey] {
+    try place.destinations(in: members).compactMap { destination in
+      try existingId(destination).map { try edge(of: place, from: id, to: $0) }
     }
   }
 

@@ -56,7 +56,8 @@ struct Undo {
     let layout: TrashLayout
     let collection: String
     let remaining: Int
-    var bound: (Value, Value)
+    /// The batch and the number.
+    let bound: [Value]
   }
 
   mutating func run() throws {
@@ -77,25 +78,34 @@ struct Undo {
   mutating func restore() throws {
     try writer.db.empty(.ownedBy(.undo))
     writer.identities.nodes.removeAllEntries()
-    for layout in parentsFirst {
-      switch layout.layout.kind {
-      case .row: try restoreRows(layout)
-      case .object: try restoreObjects(layout)
-      case .side, .change, .value, .name, .edges: break
-      }
+    for layout in parentsFirst where [.row, .object].contains(layout.layout.kind) {
+      try restore(layout)
     }
-    for layout in layouts where layout.layout.kind == .side { try restoreRows(layout) }
+    for layout in layouts where layout.layout.kind == .side { try restore(layout) }
     // A row that lost a reference before it was deleted must not lose it again.
     let rows = layouts.filter { [.row, .side].contains($0.layout.kind) }
     let changed = Set(layouts.filter { $0.layout.kind == .change }.map(\.layout.subject))
     try finishRows(rows.filter { changed.contains($0.layout.subject) })
-    for layout in layouts.reversed() { try restoreReferences(layout) }
+    for layout in layouts.reversed() where [.change, .value].contains(layout.layout.kind) {
+      try restore(layout)
+    }
     try finishRows(rows.filter { !changed.contains($0.layout.subject) })
     try restoreEdges()
     try rebuildRestoredReferences()
     try findDangling()
     try step(of: 1) { try $0.markSharedFilesForRestore() }
     try restoreFiles()
+    if result.leftCount == 0 { try emptyTrash() }
+  }
+
+  private mutating func restore(_ kept: NumberedLayout) throws {
+    switch kept.layout.kind {
+    case .row, .side: try restoreRows(kept)
+    case .object: try restoreObjects(kept)
+    case .change: try restoreChanges(kept)
+    case .value: try restoreValues(kept)
+    case .name, .edges: break
+    }
   }
 
   private mutating func restoreFiles() throws {
@@ -144,11 +154,7 @@ struct Undo {
   /// Ends the undo. What came back is no longer in the trash.
   func end() throws {
     try countWhatIsLeft()
-    if result.leftCount == 0 {
-      try writer.db.emptyTrash(of: batch)
-    } else {
-      try keepNamesOfCauses()
-    }
+    if result.leftCount > 0 { try keepNamesOfCauses() }
     try writer.forgetUnfinishedUndo(of: batch)
     if result.restoredNothing && !isResumed { return }
     try writer.db.run(
@@ -196,7 +202,7 @@ struct Undo {
 }
 
 extension Undo.NumberedLayout {
-  func bound(_ slice: Slice) -> [Value] { [bound.0, bound.1] + slice.bound }
+  func bound(_ slice: Slice) -> [Value] { bound + slice.bound }
 
   /// A query: all objects of the same collection.
   var objectsOfCollection: String {
@@ -247,20 +253,9 @@ extension Connection {
       TrashLayout(row: row).map {
         Undo.NumberedLayout(
           number: row.integer(5), layout: $0, collection: row.text(7),
-          remaining: Int(row.integer(6)), bound: (.integer(batch), .integer(row.integer(5))))
+          remaining: Int(row.integer(6)), bound: [.integer(batch), row.value(5)])
       }
     }.compactMap { $0 }
-  }
-
-  /// Empties the trash of a batch. What was trashed, and how much of it, stays known for the list
-  /// of batches; and so do the names of what the application deleted itself, for `why`.
-  func emptyTrash(of batch: Int64) throws(SQLiteError) {
-    try run(
-      generated: "DELETE FROM cascade_trash WHERE batch = ?1 AND \(TrashLayout.isRestorable)",
-      [.integer(batch)])
-    try run("DELETE FROM cascade_trash_edge WHERE batch = ?", .integer(batch))
-    try run("DELETE FROM cascade_trash_node WHERE batch = ?", .integer(batch))
-    try run("UPDATE cascade_trash_layout SET remaining = 0 WHERE batch = ?", .integer(batch))
   }
 }
 

@@ -41,13 +41,16 @@ extension Undo {
   }
 
   private func restoreIdentities(_ slice: Slice) throws {
-    for table in writer.binding.collections.values {
-      try restoreIdentities(
-        slice, "x.collection = \(table.id) AND \(table.hasRow(withKey: "x.key"))")
-    }
-    try restoreIdentities(
-      slice,
-      "x.collection IN (SELECT id FROM cascade_collection WHERE name GLOB 'cascade_file/*')")
+    let exists = writer.binding.nodeExists(
+      "x", object: "x.collection IN (\(Writer.fileCollections))")
+    try writer.db.run(
+      """
+      INSERT OR IGNORE INTO main.cascade_node(id, collection, key)
+      SELECT x.id, x.collection, x.key FROM main.cascade_trash_node AS x
+      WHERE x.batch = \(bind: batch) AND \(slice.contains("x.id"))
+      AND x.id NOT IN (SELECT id FROM temp.left_alone)
+      AND x.id IN (SELECT id FROM temp.nodes_of_batch_edges) AND \(exists)
+      """)
     try writer.db.run(
       """
       INSERT OR IGNORE INTO temp.renumbered
@@ -56,17 +59,6 @@ extension Undo {
       WHERE x.batch = ? AND x.id > ? AND x.id <= ? AND n.id <> x.id
       AND x.id NOT IN (SELECT id FROM temp.left_alone)
       """, .integer(batch), .integer(slice.low), .integer(slice.high))
-  }
-
-  private func restoreIdentities(_ slice: Slice, _ condition: String) throws {
-    try writer.db.run(
-      generated: """
-        INSERT OR IGNORE INTO main.cascade_node(id, collection, key)
-        SELECT x.id, x.collection, x.key FROM main.cascade_trash_node AS x
-        WHERE x.batch = ?3 AND x.id > ?1 AND x.id <= ?2
-        AND x.id NOT IN (SELECT id FROM temp.left_alone) AND x.id IN (SELECT id FROM temp.nodes_of_batch_edges)
-        AND \(condition)
-        """, slice.bound + [.integer(batch)])
   }
 
   // MARK: - Edges in portions
@@ -95,10 +87,21 @@ extension Undo {
   }
 
   private static let edge = LosingEdges.identity
-  /// The range is bound after the batch.
+  /// Edges whose ends were not left alone. The range is bound after the batch.
   private static let isInRange = """
     e.batch = ?1 AND (\(edge)) > (?2, ?3, ?4, ?5) AND (\(edge)) <= (?6, ?7, ?8, ?9)
+    AND \(hasNoLeftEnd)
     """
+
+  private static let hasNoLeftEnd = """
+    e.source NOT IN (SELECT id FROM temp.left_alone)
+    AND e.destination NOT IN (SELECT id FROM temp.left_alone)
+    """
+
+  /// The number that an end of the trashed edge has now.
+  private static func now(_ end: EdgeEnd) -> String {
+    "coalesce((SELECT now FROM temp.renumbered WHERE id = e.\(end)), e.\(end))"
+  }
 
   private mutating func insertEdges(_ range: [Value]) throws {
     try writer.db.run(
@@ -109,122 +112,72 @@ extension Undo {
         FROM main.cascade_trash_edge AS e LEFT JOIN temp.renumbered AS s ON s.id = e.source
         LEFT JOIN temp.renumbered AS d ON d.id = e.destination
         WHERE \(Undo.isInRange)
-        AND e.source NOT IN (SELECT id FROM temp.left_alone)
-        AND e.destination NOT IN (SELECT id FROM temp.left_alone)
         AND EXISTS (SELECT 1 FROM cascade_node WHERE id = coalesce(s.now, e.source))
         AND EXISTS (SELECT 1 FROM cascade_node WHERE id = coalesce(d.now, e.destination))
         AND (e.origin < \(Origin.firstOfValues.rawValue)
           OR e.source IN (SELECT id FROM temp.restored))
-        AND (e.origin <> \(Origin.declared.rawValue) OR s.now IS NULL OR \(isRow("s.now")))
+        AND (e.origin <> \(Origin.declared.rawValue) OR s.now IS NULL OR \(isRow))
         """, [.integer(batch)] + range)
     result.edges += writer.db.changes
   }
 
-  /// A condition: the node is a row. An object that has another number was put again, and declares
-  /// its edges anew.
-  private func isRow(_ node: String) -> String {
-    let tables = writer.binding.collections.values.map { String($0.id) }.joined(separator: ", ")
-    return "(SELECT collection FROM cascade_node WHERE id = \(node)) IN (\(tables))"
+  /// A condition: the source is a row. An object that has another number was put again, and
+  /// declares its edges anew.
+  private var isRow: String {
+    "(SELECT collection FROM cascade_node WHERE id = s.now) IN (\(writer.binding.tableNumbers))"
   }
 
   private func deleteRestoredEdges(_ range: [Value]) throws {
     try writer.db.run(
       generated: """
         DELETE FROM main.cascade_trash_edge AS e WHERE \(Undo.isInRange)
-        AND source NOT IN (SELECT id FROM temp.left_alone)
-        AND destination NOT IN (SELECT id FROM temp.left_alone)
         AND EXISTS (
           SELECT 1 FROM cascade_edge AS c
-          WHERE c.source = coalesce(
-            (SELECT now FROM temp.renumbered WHERE id = e.source), e.source)
-          AND c.name = e.name AND c.origin = e.origin AND c.destination = coalesce(
-            (SELECT now FROM temp.renumbered WHERE id = e.destination), e.destination))
+          WHERE c.source = \(Undo.now(.source)) AND c.name = e.name AND c.origin = e.origin
+          AND c.destination = \(Undo.now(.destination)))
         """, [.integer(batch)] + range)
   }
 
   // MARK: - Edges of values that were not deleted
 
-  private mutating func restoreEdgesOfSurvivors(_ slice: Slice) throws {
-    var page = try survivors(slice)
-    while let last = page.last {
-      for survivor in page { try restoreEdges(of: survivor) }
-      page = try survivors(Slice(low: last.oldId, high: slice.high))
-    }
-  }
-
-  private func survivors(_ slice: Slice) throws -> [Survivor] {
-    try writer.db.all(
-      """
-      SELECT DISTINCT n.id, c.name, n.type, n.value, e.source
-      FROM cascade_trash_edge AS e CROSS JOIN cascade_node AS n
-        ON n.id = coalesce((SELECT now FROM temp.renumbered WHERE id = e.source), e.source)
-      JOIN cascade_collection AS c ON c.id = n.collection
-      WHERE e.batch = ? AND e.origin >= ? AND e.source > ? AND e.source <= ?
-      AND e.source NOT IN (SELECT id FROM temp.left_alone) ORDER BY e.source LIMIT 1000
-      """, .integer(batch), .integer(Origin.firstOfValues.rawValue), .integer(slice.low),
-      .integer(slice.high)
-    ) { row in
-      (
-        id: row.integer(0), collection: row.text(1), type: row.optionalText(2),
-        value: row.optionalText(3), oldId: row.integer(4)
-      )
-    }
-  }
-
-  private typealias Survivor = (
-    id: Int64, collection: String, type: String?, value: String?, oldId: Int64
-  )
-
   /// Restores edges that the value still has. An edge that it no longer has is not missing, and is
   /// dropped from the trash.
-  private mutating func restoreEdges(of survivor: Survivor) throws {
-    let said = try currentReferences(by: survivor)
-    for (edge, oldId, rules, born) in try edgesOfValue(of: survivor) {
-      if said.contains(edge) {
-        try writer.db.run(
-          "INSERT OR IGNORE INTO cascade_edge VALUES(?, ?, ?, ?, ?, ?)",
-          row: (edge.source, edge.name, edge.destination, edge.origin.rawValue, rules, born))
-        result.edges += writer.db.changes
-      }
-      try writer.db.run(
-        """
-        DELETE FROM cascade_trash_edge
-        WHERE batch = ? AND source = ? AND name = ? AND destination = ? AND origin = ?
-        """, .integer(batch), .integer(survivor.oldId), .integer(edge.name), .integer(oldId),
-        .integer(edge.origin.rawValue))
-    }
-  }
-
-  /// The edges whose destination exists.
-  private func edgesOfValue(
-    of source: Survivor
-  ) throws -> [(edge: EdgeKey, oldId: Int64, rules: Int64, born: Int64)] {
-    try writer.db.all(
+  private mutating func restoreEdgesOfSurvivors(_ slice: Slice) throws {
+    let isOfSlice = """
+      e.batch = ?1 AND e.source > ?2 AND e.source <= ?3
+      AND e.origin >= \(Origin.firstOfValues.rawValue) AND \(Undo.hasNoLeftEnd)
       """
-      SELECT e.name, e.destination, n.id, e.origin, e.rules, e.born
-      FROM cascade_trash_edge AS e CROSS JOIN cascade_node AS n
-        ON n.id = coalesce((SELECT now FROM temp.renumbered WHERE id = e.destination), e.destination)
-      WHERE e.batch = ? AND e.source = ? AND e.origin >= ?
-      AND e.destination NOT IN (SELECT id FROM temp.left_alone)
-      """, .integer(batch), .integer(source.oldId), .integer(Origin.firstOfValues.rawValue)
+    let bound = [.integer(batch)] + slice.bound
+    var survivor: (id: Int64, said: Set<EdgeKey>)?
+    var restored = 0
+    try writer.db.each(
+      generated: """
+        SELECT s.id, e.name, d.id, e.origin, e.rules, e.born FROM main.cascade_trash_edge AS e
+        CROSS JOIN cascade_node AS s ON s.id = \(Undo.now(.source))
+        CROSS JOIN cascade_node AS d ON d.id = \(Undo.now(.destination))
+        WHERE \(isOfSlice) ORDER BY e.source
+        """, bound
     ) { row in
-      let edge = EdgeKey(
-        source: source.id, name: row.integer(0), destination: row.integer(2),
-        origin: Origin(rawValue: row.integer(3)) ?? .property)
-      return (edge, row.integer(1), row.integer(4), row.integer(5))
-    }
-  }
-
-  private func currentReferences(by survivor: Survivor) throws -> Set<EdgeKey> {
-    guard let members = survivor.value.flatMap({ JSONText(valid: $0).members() }) else { return [] }
-    var said: Set<EdgeKey> = []
-    for place in writer.facts.references.of(survivor.collection, type: survivor.type) {
-      for destination in try place.destinations(in: members) {
-        guard let end = try writer.existingId(destination) else { continue }
-        said.insert(try writer.edge(of: place, from: survivor.id, to: end))
+      let edge = EdgeKey(row)
+      if survivor?.id != edge.source {
+        survivor = (edge.source, try writer.edgesOfValue(of: edge.source))
       }
+      if survivor?.said.contains(edge) != true { return }
+      try writer.db.run(
+        "INSERT OR IGNORE INTO cascade_edge VALUES(?, ?, ?, ?, ?, ?)",
+        row: (
+          edge.source, edge.name, edge.destination, edge.origin.rawValue, row.integer(4),
+          row.integer(5)
+        ))
+      restored += writer.db.changes
     }
-    return said
+    result.edges += restored
+    try writer.db.run(
+      generated: """
+        DELETE FROM main.cascade_trash_edge AS e WHERE \(isOfSlice)
+        AND EXISTS (SELECT 1 FROM cascade_node WHERE id = \(Undo.now(.source)))
+        AND EXISTS (SELECT 1 FROM cascade_node WHERE id = \(Undo.now(.destination)))
+        """, bound)
   }
 
   // MARK: - Other references in values

@@ -16,7 +16,8 @@ extension Undo {
       case .success(let table):
         let count = try count - undo.leaveWithoutEnds(slice, of: kept)
         let target = try undo.target(table)
-        if try undo.restoreAtOnce(slice, of: kept, target, count) {
+        let isRewritable = !target.isWrittenByTriggers || kept.identity(in: table) != nil
+        if try isRewritable && undo.refusal(slice, of: kept, target, count) == nil {
           undo.count(kept, count)
         } else {
           try undo.restoreOneByOne(slice, of: kept, target)
@@ -58,19 +59,6 @@ extension Undo {
   }
 
   fileprivate static let isNotLeft = "t.id NOT IN (SELECT id FROM temp.left_alone)"
-
-  private mutating func restoreAtOnce(
-    _ slice: Slice, of kept: NumberedLayout, _ target: Target, _ count: Int
-  ) throws -> Bool {
-    if target.isWrittenByTriggers && kept.identity(in: target.table) == nil { return false }
-    do {
-      if try writer.refusal({ try insert(slice, of: kept, target, count) }) != nil { return false }
-      remarkMissing(of: target)
-      return true
-    } catch is IncompleteInsert {
-      return false
-    }
-  }
 
   private mutating func restoreOneByOne(
     _ slice: Slice, of kept: NumberedLayout, _ target: Target

@@ -56,7 +56,6 @@ extension Undo {
     try writer.withStepSettings {
       try step(of: 1) { try $0.begin() }
       try restore()
-      if result.leftCount == 0 { try emptyTrash() }
     }
     try writer.checkpointAfterSweep()
     try writer.group { try end() }
@@ -152,8 +151,10 @@ extension Undo {
         """, bound)
   }
 
-  /// Removes trash that only has the names of nodes.
-  private mutating func emptyTrash() throws {
+  /// Removes trash that only has the names of nodes. What was trashed, and how much of it, stays
+  /// known for the list of batches; and so do the names of what the application deleted itself, for
+  /// `why`.
+  mutating func emptyTrash() throws {
     let tables = [("cascade_trash", TrashLayout.isRestorable), ("cascade_trash_node", "1")]
     for (table, condition) in tables {
       let rows = "FROM main.\(table) WHERE batch = ?1 AND \(condition)"
