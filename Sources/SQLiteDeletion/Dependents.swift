@@ -29,8 +29,7 @@ package enum Dependents {
           of: table, numbers.forms(of: relation.destination), in: slice, numbers)
       case .joins(let relation, let table, let end, let other):
         table.joinRows(
-          of: relation, end, other: other, slice, numbers,
-          leavesLater: leavesLater ?? (slice.high != .max))
+          of: relation, end, other: other, slice, numbers, leavesLater: leavesLater)
       case .edges(let end, _): [LosingEdges(end: end, slice: slice).identities]
       }
     return queries.map { ($0, weight) }
@@ -166,7 +165,7 @@ extension Writer {
   private func releaseDependents(_ edges: LosingEdges) throws -> Int {
     if !rulesInUse.isDisjoint(with: .notifying) {
       for effect in RuleEffect.all(.notify) where effect.lostEnd == edges.end {
-        try collectStoredEdgeNotices(edges, effect)
+        try collectEdgeNotices(edges.rows, effect)
       }
       try writeCollectedNotices()
     }
@@ -234,18 +233,9 @@ extension EdgeRelation {
     case .foreignKey: return []
     case .column, .json:
       guard rules.contains(.nullifySourceIfDestinationDeleted), let table = source.table,
-        isFoundWithoutScan(current.numbers), table.allowsNull(columnsWithType)
+        isInLists ? current.numbers.hasLists : isIndexed, table.allowsNull(columnsWithType)
       else { return [] }
       return [.references(self, table)]
-    }
-  }
-
-  /// Whether the rows that refer to a node are found without scanning the table.
-  private func isFoundWithoutScan(_ numbers: NumberedTables) -> Bool {
-    switch form {
-    case .column: isIndexed
-    case .json: numbers.hasLists
-    case .join, .foreignKey: false
     }
   }
 }

@@ -10,7 +10,7 @@ extension Writer {
     if rulesInUse.isDisjoint(with: .notifying) { return }
     if !current.step.isHighFanOut {
       for effect in RuleEffect.all(.notify) {
-        try collectStoredEdgeNotices(LosingEdges(end: effect.lostEnd, slice: slice), effect)
+        try collectEdgeNotices(LosingEdges(end: effect.lostEnd, slice: slice).rows, effect)
       }
     }
     for relation in binding.edgeRelations where !current.keepsReferencesUntilGone(relation, binding)
@@ -45,14 +45,15 @@ extension Writer {
       """, slice.bound[0], slice.bound[1])
   }
 
-  func collectStoredEdgeNotices(_ edges: LosingEdges, _ effect: RuleEffect) throws {
+  /// Collects the notices for edges `e`, stored or removed, that lost an end.
+  func collectEdgeNotices(_ edges: Query, _ effect: RuleEffect) throws {
     let end = effect.lostEnd
     try db.run(
       """
       INSERT INTO temp.pending_notices
       SELECT \(literal("\(end)Deleted")), \(end == .source ? 1 : 0), e.source, e.name, e.destination,
         e.rules, e.origin
-      FROM \(edges.edgesClause) WHERE \(edges.condition) AND e.rules & \(effect.bit)
+      FROM \(edges) AND e.rules & \(effect.bit)
       AND e.\(end.other.rawValue) NOT IN (SELECT id FROM temp.gone)
       """)
   }
@@ -85,20 +86,15 @@ extension Writer {
   package func collectRemovedEdgeNotices() throws {
     if !current.notifiesOfEarlierDeletions || rulesInUse.isDisjoint(with: .notifying) { return }
     for effect in RuleEffect.all(.notify) {
-      let (end, other) = (effect.lostEnd, effect.lostEnd.other)
+      let end = effect.lostEnd
       let isUnnotified =
-        end == .source ? "OR (l.source, l.name, l.destination) IN temp.unnotified_edges" : ""
-      try db.run(
+        end == .source ? "OR (e.source, e.name, e.destination) IN temp.unnotified_edges" : ""
+      try collectEdgeNotices(
         """
-        INSERT INTO temp.pending_notices
-        SELECT \(literal("\(end)Deleted")), \(end == .source ? 1 : 0), l.source, l.name,
-          l.destination, l.rules, l.origin
-        FROM temp.lost_edges AS l
-        WHERE l.removal = \(end.removal) AND l.rules & \(effect.bit)
-        AND (l.\(end.rawValue) NOT IN (SELECT id FROM temp.already_notified WHERE NOT leaves)
+        temp.lost_edges AS e WHERE e.removal = \(end.removal)
+        AND (e.\(end.rawValue) NOT IN (SELECT id FROM temp.already_notified WHERE NOT leaves)
           \(isUnnotified))
-        AND l.\(other.rawValue) NOT IN (SELECT id FROM temp.gone)
-        """)
+        """, effect)
     }
   }
 

@@ -14,22 +14,19 @@ extension Writer {
   func removeReferences(_ slice: Slice, _ ends: NodeCounts) throws {
     for relation in binding.edgeRelations
     where relation.mayLoseEdges(ends) && !current.keepsReferencesUntilGone(relation, binding) {
-      if let (table, ends) = binding.joinRowsWithoutNodes(of: relation) {
+      if let (table, _) = binding.joinRowsWithoutNodes(of: relation) {
         if current.sweep.followedRules != .all { try journalLostJoins(of: relation, slice) }
         if current.sweep.isStepped && !current.step.isUndisturbed {
           try journalUnplanned(relation, slice)
         }
-        let leavesLater = slice.high != .max
-        let numbers = current.numbers
-        let rows = { (slice: Slice) in
-          ends.flatMap {
-            table.joinRows(
-              of: relation, $0.end, other: $0.other, slice, numbers, leavesLater: leavesLater)
-          }
+        let (binding, numbers) = (binding, current.numbers)
+        let rows = { (part: Slice) in
+          binding.goingJoinRows(of: relation, part, numbers, leavesLater: slice.high != .max)?.rows
+            ?? []
         }
         try attemptOrRefuse(slice, "a row of \"\(table.name)\" cannot be deleted", rows: rows) {
-          slice in
-          for rows in rows(slice) {
+          part in
+          for rows in rows(part) {
             current.counts.edgesRemoved += try db.deleteJoins(of: table, in: rows)
             try refuseIfReferencesRemain(rows, of: table)
           }
@@ -104,7 +101,7 @@ extension Writer {
       """
       INSERT INTO main.cascade_journal(what, key, a, b, c, d)
       SELECT 0, \(edges.end.removal), e.source, e.name, e.destination, \(rules)
-      FROM \(edges.edgesClause) WHERE \(edges.condition) AND \(rules)
+      FROM \(edges.rows) AND \(rules)
       """)
   }
 }

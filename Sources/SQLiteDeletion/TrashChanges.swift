@@ -20,9 +20,14 @@ extension Writer {
       layout, id: try sideId, values: values, from: TrashLayout.rows(of: table, Table.union(rows)))
   }
 
-  /// Numbers the entries that are not nodes, from the lowest number down.
+  /// Numbers the entries that are not nodes. Their ids are above those of all nodes, and count down.
   private var sideId: Query {
-    get throws { "\(bind: try lowestSideId()) - row_number() OVER ()" }
+    get throws {
+      let lowest = try db.integer(
+        "SELECT id FROM cascade_trash WHERE batch = ? AND id > ? ORDER BY id LIMIT 1",
+        .integer(current.batch), .integer(NumberRange.sideEntries))
+      return "\(bind: lowest ?? .max) - row_number() OVER ()"
+    }
   }
 
   /// Keeps the references that the application's foreign keys will remove from rows that stay.
@@ -71,8 +76,7 @@ extension Writer {
     if model.trash <= .zero { return }
     let layout = TrashLayout(kind: .value, columns: ["id", "value", "value"])
     try writeToTrash(
-      layout, id: "\(bind: try lowestSideId()) - 1",
-      values: ["n.id", "n.value", "\(bind: .text(value))"],
+      layout, id: try sideId, values: ["n.id", "n.value", "\(bind: .text(value))"],
       from: "main.cascade_node AS n WHERE n.id = \(bind: id)")
   }
 }
@@ -104,17 +108,11 @@ extension Writer {
   /// Keeps join rows, and rows that go by foreign keys which no rule examines.
   func trashSideRows(_ slice: Slice) throws {
     var relations: [Table: [Query]] = [:]
-    for relation in binding.edgeRelations {
-      guard let (table, ends) = binding.joinRowsWithoutNodes(of: relation),
-        !current.keepsReferencesUntilGone(relation, binding)
-      else {
-        continue
-      }
-      relations[table, default: []] += ends.flatMap {
-        table.joinRows(
-          of: relation, $0.end, other: $0.other, slice, current.numbers,
-          leavesLater: slice.high != .max)
-      }
+    for relation in binding.edgeRelations
+    where !current.keepsReferencesUntilGone(relation, binding) {
+      guard let (table, rows) = binding.goingJoinRows(of: relation, slice, current.numbers)
+      else { continue }
+      relations[table, default: []] += rows
     }
     for follower in foreignKeyEffects() where follower.lost == nil {
       relations[follower.table, default: []].append(follower.rows(slice))

@@ -152,13 +152,4 @@ extension Writer {
       "SELECT coalesce(max(layout), 0) + 1 FROM cascade_trash_layout WHERE batch = ?",
       .integer(current.batch)) ?? 1
   }
-
-  /// The lowest id so far of entries that are not nodes. Their ids are above those of all nodes,
-  /// and count down.
-  func lowestSideId() throws -> Int64 {
-    try db.integer(
-      """
-      SELECT id FROM cascade_trash WHERE batch = ? AND id > ? ORDER BY id LIMIT 1
-      """, .integer(current.batch), .integer(NumberRange.sideEntries)) ?? .max
-  }
 }

@@ -12,7 +12,7 @@ extension TemporaryTable {
     leased, leasedCollection, newCandidates, dueCandidates,
     journaledLosses, goneSince,
     reachableNodes, holderOrder, holderPaths, movedForward, movedBack,
-    stayingNodes, nullified, unusedIdentities, touched,
+    stayingNodes, unusedIdentities, touched,
     leftAlone, renumbered, restored, nodesOfBatchEdges, rewritten,
     queriedFiles, filesOnDisk, filesWithEdges,
   ]
@@ -248,7 +248,6 @@ extension TemporaryTable {
   // MARK: Removal
 
   package static let stayingNodes = TemporaryTable("staying_nodes", .plan, .flush)
-  package static let nullified = TemporaryTable("nullified", .nullify, .call)
   package static let unusedIdentities = TemporaryTable("unused_identities", .identities, .nextUse)
   package static let touched = TemporaryTable("touched", .validation, .transaction)
 
