@@ -149,8 +149,10 @@ extension Writer {
 
   package func remove(_ slice: Slice, _ ends: NodeCounts) throws {
     try nameListedRows(slice)
-    try reportDeletions(slice)
-    if model.trash > .zero { try trashSlice(slice) }
+    try listDeleted(slice)
+    try writeNotices(slice)
+    if !model.files.isEmpty { try releaseFiles(slice) }
+    if model.trash > .zero { try trashSlice(slice, ends) }
     let mark = try journalMark
     if current.journalsDeletions { try journalReferences(toObjectsIn: slice, ends) }
     try removeReferences(slice, ends)
@@ -206,13 +208,7 @@ extension Writer {
     throw StoreError("nothing is deleted while the tables do not match the model: \(problems)")
   }
 
-  /// Reports the deletion of a slice: to the receipt, by notices, and to the owner of the files.
-  private func reportDeletions(_ slice: Slice) throws {
-    try listDeleted(slice)
-    try writeNotices(slice)
-    if !model.files.isEmpty { try releaseFiles(slice) }
-  }
-
+  /// Lists nodes of the slice in the receipt, as far as it has room.
   private func listDeleted(_ slice: Slice) throws {
     let room = Receipt.mostListed - current.counts.deleted.count
     if room == 0 || current.counts.deletedCount == 0 { return }
