@@ -21,7 +21,7 @@ extension Writer {
     if let batch = try expiredBatch(of: ofFiles, before: limit, at: now) {
       // The nodes that lost these files need no identity any more.
       try db.run("DELETE FROM cascade_trash_node WHERE batch = ?", .integer(batch))
-      return try markFilesForDeletion(of: batch, Int64(rows))
+      return try db.markTrashedFiles(of: batch, .toDelete, most: Int64(rows)) > 0
     }
     if try deleteExpiredNotices(before: now - model.retention.notices.inMilliseconds, at: now, rows)
     {
@@ -55,35 +55,25 @@ extension Writer {
       ])
   }
 
-  /// Marks files of a batch to be removed for good after the commit. False if there are none.
-  private func markFilesForDeletion(of batch: Int64, _ most: Int64) throws -> Bool {
-    try db.markTrashedFiles(of: batch, .toDelete, most: most) > 0
-  }
-
   private func deleteTrash(_ batch: Int64, rows: Int64) throws {
     // A batch that is only partly in the trash cannot be undone any more.
     try db.run(
       "UPDATE cascade_trash_layout SET remaining = -1 WHERE batch = ? AND remaining >= 0",
       .integer(batch))
-    if try markFilesForDeletion(of: batch, rows) { return }
-    for table in ["cascade_trash", "cascade_trash_node"] {
+    if try db.markTrashedFiles(of: batch, .toDelete, most: rows) > 0 { return }
+    // The layouts go last: by them, the batch is found again.
+    for (table, key) in [
+      ("cascade_trash", "batch, id, part"), ("cascade_trash_node", "batch, id"),
+      ("cascade_trash_edge", "batch, source, name, destination, origin"),
+      ("cascade_trash_layout", "batch, layout"),
+    ] {
       try db.run(
         """
-        DELETE FROM main.\(table) WHERE batch = \(bind: batch) AND id <= (
-          SELECT max(id) FROM (
-            SELECT id FROM main.\(table) WHERE batch = \(bind: batch)
-            ORDER BY id LIMIT \(bind: rows)))
+        DELETE FROM main.\(table) WHERE (\(key)) IN (
+          SELECT \(key) FROM main.\(table) WHERE batch = \(bind: batch) LIMIT \(bind: rows))
         """)
       if db.changes > 0 { return }
     }
-    try db.run(
-      """
-      DELETE FROM cascade_trash_edge WHERE (batch, source, name, destination, origin) IN (
-        SELECT batch, source, name, destination, origin FROM cascade_trash_edge WHERE batch = ?1
-        LIMIT ?2)
-      """, .integer(batch), .integer(rows))
-    if db.changes > 0 { return }
-    try db.run("DELETE FROM cascade_trash_layout WHERE batch = ?", .integer(batch))
   }
 
   private func deleteExpiredNotices(before limit: Int64, at now: Int64, _ rows: Int) throws -> Bool
