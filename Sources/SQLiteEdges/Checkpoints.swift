@@ -6,9 +6,9 @@ internal import CascadePlanning
 package import SQLiteTables
 internal import SQLiteJournal
 
-// MARK: - Between the steps of a sweep
-
 extension Writer {
+  // MARK: - Between the steps of a sweep
+
   /// Yields the lock to other connections after a step, and checkpoints the log if it is long.
   package func yieldLock() throws {
     try pauseForOthers()
@@ -138,11 +138,9 @@ extension Writer {
     }
     return nil
   }
-}
 
-// MARK: - Outside of sweeps
+  // MARK: - Outside of sweeps
 
-extension Writer {
   /// Bounds the length of the log where SQLite must not do so itself. `atLeisure`, when there is
   /// nothing else to do, already a short log is checkpointed.
   package func limitLogLength(atLeisure: Bool) throws {
@@ -200,14 +198,12 @@ extension Writer {
     let allowance = logUse.allowance(at: path)
     if allowance.isDiskFull { return false }
     let log = OtherConnections.log(at: path)
-    let added = log.map { beginsAnew($0) ? 0 : logUse.added(in: $0) } ?? 0
-    lock.pace.roomInLog = allowance.bytes - added
+    let added = log.map {
+      let beginsAnew = $0.copiedFrames == $0.frames && longestReader == nil
+      return beginsAnew ? 0 : logUse.added(in: $0)
+    }
+    lock.pace.roomInLog = allowance.bytes - (added ?? 0)
     return lock.pace.roomInLog >= min(logUse.largest, allowance.bytes)
-  }
-
-  /// Whether the next commit writes to the beginning of the log.
-  private func beginsAnew(_ log: OtherConnections.LogState) -> Bool {
-    log.copiedFrames == log.frames && longestReader == nil
   }
 
   private var longestReader: OtherConnections.ReadLock? {

@@ -8,7 +8,12 @@ package import SQLiteTables
 extension Connection {
   /// The ids of those that are named. Runs in the caller's transaction.
   package func named(_ files: [FileQuery], _ binding: Binding) throws(SQLiteError) -> Set<Int64> {
-    try ask(files)
+    try empty(.queriedFiles)
+    for file in files {
+      try run(
+        "INSERT INTO temp.queried_files VALUES(?, ?, ?)", .integer(file.collection),
+        .text(file.path), .integer(file.id))
+    }
     var named = Set(
       try all(
         """
@@ -22,15 +27,6 @@ extension Connection {
       named.formUnion(try all(generated: relation.naming) { $0.integer(0) })
     }
     return named
-  }
-
-  private func ask(_ files: [FileQuery]) throws(SQLiteError) {
-    try empty(.queriedFiles)
-    for file in files {
-      try run(
-        "INSERT INTO temp.queried_files VALUES(?, ?, ?)", .integer(file.collection),
-        .text(file.path), .integer(file.id))
-    }
   }
 }
 
