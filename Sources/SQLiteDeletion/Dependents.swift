@@ -114,15 +114,13 @@ extension Writer {
     let rows = part.rows(current.numbers)
     if relation.hasNotifyRule {
       for effect in RuleEffect.all(.notify) where effect.lostEnd == .destination {
-        try collectRelationNotices(of: relation, effect) {
-          let rows = "\(relation.source.rows) AS s WHERE \(table.identity("s"))"
-          try db.stage(relation, effect, rows, part, current.numbers)
-        }
+        let rows = "\(relation.source.rows) AS s WHERE \(table.identity("s"))"
+        try collectNotices(of: relation, effect, rows, part)
       }
       try writeCollectedNotices()
     }
     if model.trash > .zero { try trashReferences(of: relation, [rows], part.slice) }
-    let count = try db.nullify(relation, of: table, in: rows, part.slice, current.numbers)
+    let count = try nullify(relation, of: table, in: rows, part.slice)
     if relation.isInLists { try db.deleteListed(relation, part.slice, most: count) }
     return count
   }
@@ -156,9 +154,25 @@ extension Writer {
       let rows =
         "main.\(quoted(table.name)) AS j \(otherRow) WHERE \(relation.isEdge) "
         + "AND \(table.identity("j"))"
-      try collectRelationNotices(of: relation, effect) {
-        try db.stage(relation, effect, rows, part, current.numbers)
-      }
+      try collectNotices(of: relation, effect, rows, part)
+    }
+  }
+
+  /// Collects the notices for the other ends of a part, found by its rows. All of them lose the only
+  /// node of the slice.
+  private func collectNotices(
+    of relation: EdgeRelation, _ effect: RuleEffect, _ rows: String, _ part: DependentsPart
+  ) throws {
+    let (end, numbers) = (effect.affectedEnd, current.numbers)
+    try collectRelationNotices(of: relation, effect) {
+      try db.run(
+        """
+        INSERT INTO temp.staged(id, key, row, collection, via, name, rule, asks)
+        SELECT \(relation.numberKeyAndRow(of: end, numbers)), \(relation[end].id),
+          (SELECT g.id FROM temp.gone AS g WHERE \(part.slice.contains())),
+          \(relation.nameId), \(effect.bit), 1
+        FROM \(rows) IN (\(part.rows(numbers)))
+        """)
     }
   }
 
@@ -189,25 +203,6 @@ extension Writer {
     if current.numbers.tablesInNodes.isEmpty { return [] }
     let isDear = !identities.counters.rulesSeen.isDisjoint(with: .notifying)
     return EdgeEnd.allCases.map { .edges($0, weight: isDear ? Dependents.costlyWeight : 1) }
-  }
-}
-
-extension Connection {
-  /// Stages the other ends of a part, found by its rows. All of them lose the only node of the
-  /// slice.
-  fileprivate func stage(
-    _ relation: EdgeRelation, _ effect: RuleEffect, _ rows: String, _ part: DependentsPart,
-    _ numbers: NumberedTables
-  ) throws(SQLiteError) {
-    let end = effect.affectedEnd
-    try run(
-      """
-      INSERT INTO temp.staged(id, key, row, collection, via, name, rule, asks)
-      SELECT \(relation.numberKeyAndRow(of: end, numbers)), \(relation[end].id),
-        (SELECT g.id FROM temp.gone AS g WHERE \(part.slice.contains())),
-        \(relation.nameId), \(effect.bit), 1
-      FROM \(rows) IN (\(part.rows(numbers)))
-      """)
   }
 }
 

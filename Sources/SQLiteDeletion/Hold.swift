@@ -177,11 +177,9 @@ extension Writer {
       }
     }
   }
-}
 
-// MARK: - Files that are held
+  // MARK: - Files that are held
 
-extension Writer {
   /// The files other than `file` that wait for approval under the same id.
   package func filesHeld(underIdOf held: HeldPlan, but file: String) throws -> [String] {
     try db.all(

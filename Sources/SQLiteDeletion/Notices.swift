@@ -99,19 +99,15 @@ extension Writer {
   }
 
   package func writeCollectedNotices(_ few: Slice = .all) throws {
-    try nameEndsOfNotices(few)
+    let ends = ["source", "destination"].map {
+      "SELECT \($0) AS id FROM temp.pending_notices WHERE rowid > ?1 AND rowid <= ?2"
+    }
+    try db.storeKeysOfRows(binding, ends.joined(separator: " UNION "), few.bound)
     if current.sweep.isResumed || current.sweep.isSweep && model.hasRelationshipsOfSameName {
       try dropWrittenNotices(few, since: current.batch)
     }
     try dropNoticesOfEarlierSweep(few)
     try insertNotices(few)
-  }
-
-  private func nameEndsOfNotices(_ few: Slice) throws {
-    let ends = ["source", "destination"].map {
-      "SELECT \($0) AS id FROM temp.pending_notices WHERE rowid > ?1 AND rowid <= ?2"
-    }
-    try db.storeKeysOfRows(binding, ends.joined(separator: " UNION "), few.bound)
   }
 
   /// Drops notices that were written already. After a crash, and where others write, a further plan

@@ -138,6 +138,41 @@ extension Writer {
     try db.run(
       "DELETE FROM temp.due_candidates WHERE id > ? AND id <= ?", few.bound[0], few.bound[1])
   }
+
+  // MARK: - Candidates that are gone
+
+  /// Removes the records of spared nodes that are gone by now. Such a node has no reason to be
+  /// deleted any more: a node that has its key later is another one. This is checked whenever a
+  /// sweep begins, and in each transaction of the daemon that deletes.
+  package func deleteStaleCandidates() throws {
+    if try attachment.isDetached || !hasStoredCandidates { return }
+    try adaptToSchema()
+    if isPartlyBound { return }
+    try forEachSlice(of: "SELECT s.id \(staleCandidates)") { few in
+      try db.run("DELETE \(staleCandidates) AND \(few.contains("s.id"))")
+    }
+  }
+
+  /// Called in a transaction that deleted something.
+  func deleteStaleCandidatesInTransaction() throws {
+    if try hasStoredCandidates { try db.run(generated: "DELETE \(staleCandidates)", []) }
+  }
+
+  private var hasStoredCandidates: Bool {
+    get throws { try db.integer("SELECT 1 FROM cascade_candidate WHERE rule LIMIT 1") != nil }
+  }
+
+  /// A file is no row, and counts as always there.
+  private var staleCandidates: String {
+    let isThere = binding.nodeExists(
+      "s",
+      object: """
+        (s.collection IN (SELECT id FROM cascade_collection WHERE name GLOB 'cascade_file/*')
+          OR EXISTS (SELECT 1 FROM main.cascade_node AS n
+            WHERE n.collection = s.collection AND n.key = s.key))
+        """)
+    return "FROM main.cascade_candidate AS s WHERE s.rule AND NOT \(isThere)"
+  }
 }
 
 extension Connection {
@@ -300,40 +335,5 @@ extension Connection {
             AND \(relation.destination.hasRow(withKey: relation.reference)))
           """)
     }
-  }
-}
-
-/// Removes the records of spared nodes that are gone by now. Such a node has no reason to be
-/// deleted any more: a node that has its key later is another one. This is checked whenever a sweep
-/// begins, and in each transaction of the daemon that deletes.
-extension Writer {
-  package func deleteStaleCandidates() throws {
-    if try attachment.isDetached || !hasStoredCandidates { return }
-    try adaptToSchema()
-    if isPartlyBound { return }
-    try forEachSlice(of: "SELECT s.id \(staleCandidates)") { few in
-      try db.run("DELETE \(staleCandidates) AND \(few.contains("s.id"))")
-    }
-  }
-
-  /// Called in a transaction that deleted something.
-  func deleteStaleCandidatesInTransaction() throws {
-    if try hasStoredCandidates { try db.run(generated: "DELETE \(staleCandidates)", []) }
-  }
-
-  private var hasStoredCandidates: Bool {
-    get throws { try db.integer("SELECT 1 FROM cascade_candidate WHERE rule LIMIT 1") != nil }
-  }
-
-  /// A file is no row, and counts as always there.
-  private var staleCandidates: String {
-    let isThere = binding.nodeExists(
-      "s",
-      object: """
-        (s.collection IN (SELECT id FROM cascade_collection WHERE name GLOB 'cascade_file/*')
-          OR EXISTS (SELECT 1 FROM main.cascade_node AS n
-            WHERE n.collection = s.collection AND n.key = s.key))
-        """)
-    return "FROM main.cascade_candidate AS s WHERE s.rule AND NOT \(isThere)"
   }
 }

@@ -153,9 +153,7 @@ extension Connection {
   fileprivate static func realTime(_ entry: String) -> String {
     "(\(entry).at + \(MetaKey.clockJumps(after: "\(entry).seq")))"
   }
-}
 
-extension Connection {
   /// Gives a fate to at most `most` files of a batch that are in the trash. Returns how many.
   package func markTrashedFiles(
     of batch: Int64, _ fate: FileFate, most: Int64

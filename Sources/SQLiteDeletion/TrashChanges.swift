@@ -79,32 +79,9 @@ extension Writer {
       layout, id: try sideId, values: ["n.id", "n.value", "\(bind: .text(value))"],
       from: "main.cascade_node AS n WHERE n.id = \(bind: id)")
   }
-}
 
-extension TrashLayout {
-  /// The rows `r` of the table that are identified by the query.
-  fileprivate static func rows(of table: Table, _ identities: Query) -> Query {
-    """
-    main.\(quoted(table.name)) AS r WHERE \(table.identity("r")) IN (
-      \(identities))
-    """
-  }
-}
+  // MARK: - Rows that are not nodes
 
-extension Table {
-  /// Identifies a row of a table without a key: by its rowid, and by the values of the columns that
-  /// foreign keys do not change. Another row may have the rowid later, but rarely has the same
-  /// values too.
-  fileprivate func identityWithoutKey(_ most: Int) -> [String?] {
-    let taken = foreignKeys.filter(\.onDelete.clearsReference).flatMap(\.columns).map(\.folded)
-    let values = columns.filter { !$0.isGenerated && !taken.contains($0.name.folded) }.map(\.name)
-    return [nil] + values.prefix(max(most - 1, 0)).map(Optional.some)
-  }
-}
-
-// MARK: - Rows that are not nodes
-
-extension Writer {
   /// Keeps join rows, and rows that go by foreign keys which no rule examines.
   func trashSideRows(_ slice: Slice) throws {
     var relations: [Table: [Query]] = [:]
@@ -139,5 +116,26 @@ extension Writer {
       // `DEFAULT word` is the text 'word'.
       return .text(expression)
     }
+  }
+}
+
+extension TrashLayout {
+  /// The rows `r` of the table that are identified by the query.
+  fileprivate static func rows(of table: Table, _ identities: Query) -> Query {
+    """
+    main.\(quoted(table.name)) AS r WHERE \(table.identity("r")) IN (
+      \(identities))
+    """
+  }
+}
+
+extension Table {
+  /// Identifies a row of a table without a key: by its rowid, and by the values of the columns that
+  /// foreign keys do not change. Another row may have the rowid later, but rarely has the same
+  /// values too.
+  fileprivate func identityWithoutKey(_ most: Int) -> [String?] {
+    let taken = foreignKeys.filter(\.onDelete.clearsReference).flatMap(\.columns).map(\.folded)
+    let values = columns.filter { !$0.isGenerated && !taken.contains($0.name.folded) }.map(\.name)
+    return [nil] + values.prefix(max(most - 1, 0)).map(Optional.some)
   }
 }

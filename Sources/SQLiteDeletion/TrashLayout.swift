@@ -142,14 +142,12 @@ extension Writer {
   /// The number of the layout in this batch: the existing one, or the next free one.
   func layoutNumber(_ layout: TrashLayout) throws -> Int64 {
     let identity = layout.identity
-    let known = try db.integer(
-      """
-      SELECT layout FROM cascade_trash_layout
-      WHERE batch = ? AND kind = ? AND collection IS ? AND subject = ? AND columns = ?
-      """, .integer(current.batch), identity[0], identity[1], identity[2], identity[3])
-    if let known { return known }
     return try db.integer(
-      "SELECT coalesce(max(layout), 0) + 1 FROM cascade_trash_layout WHERE batch = ?",
-      .integer(current.batch)) ?? 1
+      """
+      SELECT coalesce(
+        max(layout) FILTER (WHERE kind = ? AND collection IS ? AND subject = ? AND columns = ?),
+        max(layout) + 1, 1)
+      FROM cascade_trash_layout WHERE batch = ?
+      """, identity[0], identity[1], identity[2], identity[3], .integer(current.batch))!
   }
 }

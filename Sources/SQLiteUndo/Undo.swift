@@ -29,13 +29,6 @@ extension Writer {
     try undo.run()
     return undo.result
   }
-
-  fileprivate func withoutForeignKeys(_ body: () throws -> Void) throws {
-    if !facts.hasTables { return try body() }
-    try db.execute("PRAGMA foreign_keys = OFF")
-    defer { try? db.execute("PRAGMA foreign_keys = ON") }
-    try body()
-  }
 }
 
 /// One undo.
@@ -62,15 +55,15 @@ struct Undo {
 
   mutating func run() throws {
     try checkPossible()
-    layouts = try writer.db.layouts(of: batch)
+    layouts = try readLayouts()
     isResumed = try writer.db.meta(.undoBatch) == batch
     isStepped = needsSteps
     if isStepped { return try runInSteps() }
-    try writer.withoutForeignKeys {
-      try writer.group {
-        try restore()
-        try end()
-      }
+    if writer.facts.hasTables { try writer.db.execute("PRAGMA foreign_keys = OFF") }
+    defer { if writer.facts.hasTables { try? writer.db.execute("PRAGMA foreign_keys = ON") } }
+    try writer.group {
+      try restore()
+      try end()
     }
   }
 
@@ -124,6 +117,22 @@ struct Undo {
     return zip(places, layouts).sorted { $0.0 < $1.0 }.map(\.1)
   }
 
+  private func readLayouts() throws -> [NumberedLayout] {
+    try writer.db.all(
+      """
+      SELECT l.kind, l.collection, l.subject, l.columns, l.keys, l.layout, l.remaining, c.name
+      FROM cascade_trash_layout AS l LEFT JOIN cascade_collection AS c ON c.id = l.collection
+      WHERE l.batch = ? ORDER BY l.layout
+      """, .integer(batch)
+    ) { row in
+      TrashLayout(row: row).map {
+        NumberedLayout(
+          number: row.integer(5), layout: $0, collection: row.text(7),
+          remaining: Int(row.integer(6)), bound: [.integer(batch), row.value(5)])
+      }
+    }.compactMap { $0 }
+  }
+
   private func checkPossible() throws {
     if try writer.db.meta(.sweepBatch) == batch {
       throw StoreError("the sweep of batch \(batch) has not finished yet")
@@ -155,7 +164,7 @@ struct Undo {
   func end() throws {
     try countWhatIsLeft()
     if result.leftCount > 0 { try keepNamesOfCauses() }
-    try writer.forgetUnfinishedUndo(of: batch)
+    try writer.db.deleteMeta(.undoBatch, ifEqual: batch)
     if result.restoredNothing && !isResumed { return }
     try writer.db.run(
       "UPDATE cascade_ledger SET undone_at = ?, undone_by = ? WHERE seq = ?", .integer(now),
@@ -238,24 +247,6 @@ extension TrashLayout {
       return "WHEN \(count) THEN json_array(\(parts.joined(separator: ", ")))"
     }
     return "CASE \(keys) \(lists.joined(separator: " ")) ELSE \(t).c0 END"
-  }
-}
-
-extension Connection {
-  fileprivate func layouts(of batch: Int64) throws(SQLiteError) -> [Undo.NumberedLayout] {
-    try all(
-      """
-      SELECT l.kind, l.collection, l.subject, l.columns, l.keys, l.layout, l.remaining, c.name
-      FROM cascade_trash_layout AS l LEFT JOIN cascade_collection AS c ON c.id = l.collection
-      WHERE l.batch = ? ORDER BY l.layout
-      """, .integer(batch)
-    ) { row in
-      TrashLayout(row: row).map {
-        Undo.NumberedLayout(
-          number: row.integer(5), layout: $0, collection: row.text(7),
-          remaining: Int(row.integer(6)), bound: [.integer(batch), row.value(5)])
-      }
-    }.compactMap { $0 }
   }
 }
 

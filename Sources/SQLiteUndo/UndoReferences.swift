@@ -101,9 +101,7 @@ extension Undo {
         "INSERT OR IGNORE INTO temp.rewritten VALUES(?)", .integer(values.object))
     }
   }
-}
 
-extension Undo {
   /// A condition: the reference leads to an existing row, also where it is a foreign key.
   private func leadsSomewhere(_ kept: NumberedLayout, _ table: Table) throws -> String {
     if let isThere = kept.leadsSomewhere(writer.binding.edgeRelations) { return isThere }

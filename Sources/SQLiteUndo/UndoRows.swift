@@ -98,12 +98,7 @@ extension Undo {
 
   mutating func restoreObjects(_ kept: NumberedLayout) throws {
     guard let collection = kept.layout.collection else { return }
-    let isTable = writer.binding.collections[kept.collection] != nil
     try forEachPortion(of: kept) { undo, slice, _ in
-      if isTable {
-        let reason = "\"\(kept.collection)\" is now a table"
-        return try undo.leave(slice, of: kept, because: reason)
-      }
       try undo.restoreObjects(slice, of: kept, collection)
     }
   }
@@ -111,6 +106,9 @@ extension Undo {
   private mutating func restoreObjects(
     _ slice: Slice, of kept: NumberedLayout, _ collection: Int64
   ) throws {
+    if writer.binding.collection(collection) != nil {
+      return try leave(slice, of: kept, because: "\"\(kept.collection)\" is now a table")
+    }
     let bound = kept.bound(slice) + [.integer(collection)]
     let taken = try writer.db.all(
       generated: """

@@ -24,7 +24,7 @@ extension Writer {
     do {
       return try undo(batch, by: author ?? "", at: now, manners: manners)
     } catch let error where error.isPermanentFailure {
-      try group { try forgetUnfinishedUndo(of: batch) }
+      try group { try db.deleteMeta(.undoBatch, ifEqual: batch) }
       throw UndoFailed(batch: batch, reason: "\(error)")
     }
   }
@@ -36,10 +36,6 @@ extension Writer {
   /// Whether a sweep or an undo is unfinished.
   package var isUnfinished: Bool {
     get throws { try unfinishedSweep != nil || unfinishedUndo != nil }
-  }
-
-  func forgetUnfinishedUndo(of batch: Int64) throws {
-    try db.deleteMeta(.undoBatch, ifEqual: batch)
   }
 }
 
