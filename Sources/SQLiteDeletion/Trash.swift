@@ -38,27 +38,27 @@ extension Writer {
         temp.gone AS g CROSS JOIN \(end.row("d", of: "g.id", form))
         WHERE \(slice.contains()) AND \(form == .byKey ? "m.present" : "1")
         """)
-    if form == .byKey { try trashKeysOfAbsentNodes(of: end, slice) }
+    if form != .byKey { return }
+    // Nodes that were gone before the sweep examined them: each is a link in a chain of reasons.
+    try trashKeysOfAbsentNodes("g.id", of: end.id, slice, reason: Writer.ownReason)
   }
 
   private static let ownReason = "g.via, g.name, g.rule"
 
-  /// Keeps the keys of nodes that were gone before the sweep examined them: each is a link in a
-  /// chain of reasons. The value behind the key tells whether an earlier batch may know more.
-  private func trashKeysOfAbsentNodes(of end: NodeTable, _ slice: Slice) throws {
-    let layout = TrashLayout(kind: .name, collection: end.id)
+  /// The value behind the key tells whether an earlier batch may know more.
+  private func trashKeysOfAbsentNodes(
+    _ node: String, of collection: Int64, _ slice: Slice, reason: String = "NULL, NULL, NULL"
+  ) throws {
     try writeToTrash(
-      layout, id: "k.id", values: Writer.keyAndExplanation, reason: Writer.ownReason,
+      TrashLayout(kind: .name, collection: collection), id: "k.id",
+      values: ["k.key", "k.id IN (SELECT id FROM temp.explained_elsewhere)"],
+      reason: reason,
       from: """
         temp.gone AS g CROSS JOIN temp.known AS k
-          ON k.id = g.id AND k.collection = \(end.id) AND NOT k.present
+          ON k.id = \(node) AND k.collection = \(bind: collection) AND NOT k.present
         WHERE \(slice.contains())
         """)
   }
-
-  private static let keyAndExplanation: [Query] = [
-    "k.key", "k.id IN (SELECT id FROM temp.explained_elsewhere)",
-  ]
 
   /// Keeps the keys of reasons that an earlier sweep deleted, or found gone: they are links in the
   /// chain here too. That sweep was of the other kind, or could not delete what the node leads to.
@@ -70,16 +70,7 @@ extension Writer {
       WHERE \(slice.contains()) ORDER BY 1
       """
     ) { $0.integer(0) }
-    for collection in collections {
-      let layout = TrashLayout(kind: .name, collection: collection)
-      try writeToTrash(
-        layout, id: "k.id", values: Writer.keyAndExplanation,
-        from: """
-          temp.gone AS g CROSS JOIN temp.known AS k
-            ON k.id = g.via AND k.collection = \(bind: collection) AND NOT k.present
-          WHERE \(slice.contains())
-          """)
-    }
+    for collection in collections { try trashKeysOfAbsentNodes("g.via", of: collection, slice) }
   }
 
   /// What becomes of the file itself is recorded elsewhere (`ReleasedFiles.swift`).

@@ -56,19 +56,15 @@ extension Writer {
       kind: .change, collection: collection?.id, subject: table.name,
       columns: identity + key.columns, keys: identity.count)
     if layout.columns.count + key.columns.count > TrashLayout.columnsPerPart { return }
-    let defaults = try defaults(key, in: table).map { "\(bind: $0)" as Query }
+    // The values that the foreign key sets its columns to.
+    let defaults = try key.columns.map { name -> Query in
+      guard key.onDelete == .setDefault, let column = table.column(name) else { return "NULL" }
+      return "\(bind: try defaultValue(column))"
+    }
     let rows = TrashLayout.rows(of: table, follower.rows(slice))
     try writeToTrash(
       layout, id: try sideId, values: layout.values(of: "r", in: table) + defaults,
       from: "\(rows)\(isLeft)")
-  }
-
-  /// The values that the foreign key sets its columns to.
-  private func defaults(_ key: Table.ForeignKey, in table: Table) throws -> [Value] {
-    try key.columns.map { name in
-      guard key.onDelete == .setDefault, let column = table.column(name) else { return .null }
-      return try defaultValue(column)
-    }
   }
 
   /// The same for a managed object, before its new value is written.

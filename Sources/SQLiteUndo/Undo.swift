@@ -214,7 +214,7 @@ extension Undo.NumberedLayout {
   func bound(_ slice: Slice) -> [Value] { bound + slice.bound }
 
   /// A query: all objects of the same collection.
-  var objectsOfCollection: String {
+  var objectsOfCollection: Query {
     "SELECT id FROM main.cascade_node WHERE collection = \(layout.collection ?? 0)"
   }
 
@@ -232,14 +232,6 @@ extension Undo.NumberedLayout {
 }
 
 extension TrashLayout {
-  /// A condition: the trash has more than the name of a node, or has the name of a file, which
-  /// comes back too.
-  static let isRestorable = """
-    layout NOT IN (
-      SELECT layout FROM main.cascade_trash_layout
-      WHERE batch = ?1 AND kind = 'name' AND collection NOT IN (\(Writer.fileCollections)))
-    """
-
   /// An expression: the key of `t` as in `temp.known`. `keys` is the number of its columns.
   package static func key(keys: String, of t: String = "t") -> String {
     let lists = (2...columnsPerPart).map { count in
@@ -259,10 +251,8 @@ extension Undo {
       FROM (SELECT DISTINCT batch FROM cascade_trash_file WHERE batch <> ?1) AS b
       """
     for relation in writer.binding.edgeRelations where relation.leadsToFiles {
-      let kept = layouts.filter {
-        $0.layout.kind == .row && $0.collection == relation.source.collection
-      }
-      for layout in kept {
+      for layout in layouts
+      where layout.layout.kind == .row && layout.collection == relation.source.collection {
         try markForRestore(
           """
           SELECT b.batch, \(relation.destination.id), \(relation.destinationKey) \(others)

@@ -17,14 +17,14 @@ extension Undo {
       return
     }
     try restoreIdentities()
-    try forEachEdgePortion { undo, range in
-      try undo.insertEdges(range)
-      try undo.deleteRestoredEdges(range)
+    try forEachEdgePortion { undo, edges in
+      try undo.insertEdges(edges)
+      try undo.deleteRestoredEdges(edges)
     }
     try forEachPortion(
       """
       SELECT DISTINCT source AS id FROM main.cascade_trash_edge
-      WHERE batch = ?1 AND origin >= \(Origin.firstOfValues.rawValue)
+      WHERE batch = \(bind: batch) AND origin >= \(Origin.firstOfValues.rawValue)
       """
     ) { undo, slice, _ in try undo.restoreEdgesOfSurvivors(slice) }
     try listLeftEdges()
@@ -36,7 +36,7 @@ extension Undo {
       INSERT INTO temp.nodes_of_batch_edges SELECT source FROM cascade_trash_edge WHERE batch = ?1
       UNION SELECT destination FROM cascade_trash_edge WHERE batch = ?1
       """, .integer(batch))
-    let ids = "SELECT id FROM main.cascade_trash_node WHERE batch = ?1"
+    let ids: Query = "SELECT id FROM main.cascade_trash_node WHERE batch = \(bind: batch)"
     try forEachPortion(ids) { undo, slice, _ in try undo.restoreIdentities(slice) }
   }
 
@@ -63,35 +63,34 @@ extension Undo {
 
   // MARK: - Edges in portions
 
-  /// One source may have very many edges, so portions are bounded by edge and not by source.
+  /// One source may have very many edges, so portions are bounded by edge and not by source. They
+  /// have the edges `e` whose ends were not left alone.
   private mutating func forEachEdgePortion(
-    _ body: (inout Undo, _ range: [Value]) throws -> Void
+    _ body: (inout Undo, _ edges: Query) throws -> Void
   ) throws {
     writer.lock.pace.lowerRate()
-    var low = [Value](repeating: .integer(.min), count: 4)
-    while let (high, count) = try fewEdges(behind: low) {
-      try step(of: count) { try body(&$0, low + high) }
-      low = high
-    }
-  }
-
-  private func fewEdges(behind low: [Value]) throws -> (high: [Value], count: Int)? {
-    try writer.db.all(
-      generated: """
+    let (edge, isOfBatch) = (LosingEdges.identity, "e.batch = \(bind: batch)" as Query)
+    var isBehind: Query = "true"
+    while true {
+      let few = try writer.db.all(
+        """
         SELECT source, name, destination, origin, row_number() OVER () AS count
         FROM (SELECT * FROM main.cascade_trash_edge AS e
-          WHERE e.batch = ?1 AND (\(Undo.edge)) > (?2, ?3, ?4, ?5) ORDER BY \(Undo.edge) LIMIT ?6)
+          WHERE \(isOfBatch) AND \(isBehind) ORDER BY \(edge) LIMIT \(bind: mostAtOnce))
         ORDER BY count DESC LIMIT 1
-        """, [.integer(batch)] + low + [.integer(mostAtOnce)]
-    ) { row in ((0..<4).map { row.value($0) }, Int(row.integer(4))) }.first
+        """
+      ) { row in
+        let last = (Int32(0)..<4).map { "\(bind: row.value($0))" as Query }
+        return (last: last.joined(separator: ", "), count: Int(row.integer(4)))
+      }.first
+      guard let few else { return }
+      let edges: Query = """
+        \(isOfBatch) AND \(isBehind) AND (\(edge)) <= (\(few.last)) AND \(Undo.hasNoLeftEnd)
+        """
+      try step(of: few.count) { try body(&$0, edges) }
+      isBehind = "(\(edge)) > (\(few.last))"
+    }
   }
-
-  private static let edge = LosingEdges.identity
-  /// Edges whose ends were not left alone. The range is bound after the batch.
-  private static let isInRange = """
-    e.batch = ?1 AND (\(edge)) > (?2, ?3, ?4, ?5) AND (\(edge)) <= (?6, ?7, ?8, ?9)
-    AND \(hasNoLeftEnd)
-    """
 
   private static let hasNoLeftEnd = """
     e.source NOT IN (SELECT id FROM temp.left_alone)
@@ -103,21 +102,21 @@ extension Undo {
     "coalesce((SELECT now FROM temp.renumbered WHERE id = e.\(end)), e.\(end))"
   }
 
-  private mutating func insertEdges(_ range: [Value]) throws {
+  private mutating func insertEdges(_ edges: Query) throws {
     try writer.db.run(
-      generated: """
-        INSERT OR IGNORE INTO main.cascade_edge
-        SELECT coalesce(s.now, e.source), e.name, coalesce(d.now, e.destination), e.origin, e.rules,
-          e.born
-        FROM main.cascade_trash_edge AS e LEFT JOIN temp.renumbered AS s ON s.id = e.source
-        LEFT JOIN temp.renumbered AS d ON d.id = e.destination
-        WHERE \(Undo.isInRange)
-        AND EXISTS (SELECT 1 FROM cascade_node WHERE id = coalesce(s.now, e.source))
-        AND EXISTS (SELECT 1 FROM cascade_node WHERE id = coalesce(d.now, e.destination))
-        AND (e.origin < \(Origin.firstOfValues.rawValue)
-          OR e.source IN (SELECT id FROM temp.restored))
-        AND (e.origin <> \(Origin.declared.rawValue) OR s.now IS NULL OR \(isRow))
-        """, [.integer(batch)] + range)
+      """
+      INSERT OR IGNORE INTO main.cascade_edge
+      SELECT coalesce(s.now, e.source), e.name, coalesce(d.now, e.destination), e.origin, e.rules,
+        e.born
+      FROM main.cascade_trash_edge AS e LEFT JOIN temp.renumbered AS s ON s.id = e.source
+      LEFT JOIN temp.renumbered AS d ON d.id = e.destination
+      WHERE \(edges)
+      AND EXISTS (SELECT 1 FROM cascade_node WHERE id = coalesce(s.now, e.source))
+      AND EXISTS (SELECT 1 FROM cascade_node WHERE id = coalesce(d.now, e.destination))
+      AND (e.origin < \(Origin.firstOfValues.rawValue)
+        OR e.source IN (SELECT id FROM temp.restored))
+      AND (e.origin <> \(Origin.declared.rawValue) OR s.now IS NULL OR \(isRow))
+      """)
     result.edges += writer.db.changes
   }
 
@@ -127,15 +126,15 @@ extension Undo {
     "(SELECT collection FROM cascade_node WHERE id = s.now) IN (\(writer.binding.tableNumbers))"
   }
 
-  private func deleteRestoredEdges(_ range: [Value]) throws {
+  private func deleteRestoredEdges(_ edges: Query) throws {
     try writer.db.run(
-      generated: """
-        DELETE FROM main.cascade_trash_edge AS e WHERE \(Undo.isInRange)
-        AND EXISTS (
-          SELECT 1 FROM cascade_edge AS c
-          WHERE c.source = \(Undo.now(.source)) AND c.name = e.name AND c.origin = e.origin
-          AND c.destination = \(Undo.now(.destination)))
-        """, [.integer(batch)] + range)
+      """
+      DELETE FROM main.cascade_trash_edge AS e WHERE \(edges)
+      AND EXISTS (
+        SELECT 1 FROM cascade_edge AS c
+        WHERE c.source = \(Undo.now(.source)) AND c.name = e.name AND c.origin = e.origin
+        AND c.destination = \(Undo.now(.destination)))
+      """)
   }
 
   // MARK: - Edges of values that were not deleted
@@ -143,21 +142,18 @@ extension Undo {
   /// Restores edges that the value still has. An edge that it no longer has is not missing, and is
   /// dropped from the trash.
   private mutating func restoreEdgesOfSurvivors(_ slice: Slice) throws {
-    let isOfSlice = """
-      e.batch = ?1 AND e.source > ?2 AND e.source <= ?3
+    let edges: Query = """
+      e.batch = \(bind: batch) AND \(slice.contains("e.source"))
       AND e.origin >= \(Origin.firstOfValues.rawValue) AND \(Undo.hasNoLeftEnd)
       """
-    let bound = [.integer(batch)] + slice.bound
+    let found: Query = """
+      SELECT s.id, e.name, d.id, e.origin, e.rules, e.born FROM main.cascade_trash_edge AS e
+      CROSS JOIN cascade_node AS s ON s.id = \(Undo.now(.source))
+      CROSS JOIN cascade_node AS d ON d.id = \(Undo.now(.destination))
+      WHERE \(edges) ORDER BY e.source
+      """
     var survivor: (id: Int64, said: Set<EdgeKey>)?
-    var restored = 0
-    try writer.db.each(
-      generated: """
-        SELECT s.id, e.name, d.id, e.origin, e.rules, e.born FROM main.cascade_trash_edge AS e
-        CROSS JOIN cascade_node AS s ON s.id = \(Undo.now(.source))
-        CROSS JOIN cascade_node AS d ON d.id = \(Undo.now(.destination))
-        WHERE \(isOfSlice) ORDER BY e.source
-        """, bound
-    ) { row in
+    try writer.db.each(generated: found.text, found.values) { row in
       let edge = EdgeKey(row)
       if survivor?.id != edge.source {
         survivor = (edge.source, try writer.edgesOfValue(of: edge.source))
@@ -169,15 +165,14 @@ extension Undo {
           edge.source, edge.name, edge.destination, edge.origin.rawValue, row.integer(4),
           row.integer(5)
         ))
-      restored += writer.db.changes
+      result.edges += writer.db.changes
     }
-    result.edges += restored
     try writer.db.run(
-      generated: """
-        DELETE FROM main.cascade_trash_edge AS e WHERE \(isOfSlice)
-        AND EXISTS (SELECT 1 FROM cascade_node WHERE id = \(Undo.now(.source)))
-        AND EXISTS (SELECT 1 FROM cascade_node WHERE id = \(Undo.now(.destination)))
-        """, bound)
+      """
+      DELETE FROM main.cascade_trash_edge AS e WHERE \(edges)
+      AND EXISTS (SELECT 1 FROM cascade_node WHERE id = \(Undo.now(.source)))
+      AND EXISTS (SELECT 1 FROM cascade_node WHERE id = \(Undo.now(.destination)))
+      """)
   }
 
   // MARK: - Other references in values
@@ -187,7 +182,7 @@ extension Undo {
   mutating func rebuildRestoredReferences() throws {
     if writer.facts.references.collections.isEmpty { return }
     for layout in layouts where writer.facts.references.hasReferences(layout.collection) {
-      let back = "SELECT id FROM temp.restored WHERE layout = \(layout.number)"
+      let back: Query = "SELECT id FROM temp.restored WHERE layout = \(layout.number)"
       try rebuildRestoredReferences(of: isResumed ? layout.objectsOfCollection : back)
     }
     try rebuildRestoredReferences(of: "SELECT id FROM temp.rewritten")
@@ -198,10 +193,10 @@ extension Undo {
     }
   }
 
-  private mutating func rebuildRestoredReferences(of objects: String) throws {
+  private mutating func rebuildRestoredReferences(of objects: Query) throws {
     try forEachPortion(objects) { undo, slice, _ in
       let ids = try undo.writer.db.all(
-        generated: "SELECT id FROM (\(objects)) WHERE id > ?1 AND id <= ?2", slice.bound
+        "SELECT id FROM (\(objects)) WHERE \(slice.contains("id"))"
       ) { $0.integer(0) }
       for id in ids { try undo.writer.rebuildReferences(of: id) }
     }
