@@ -56,13 +56,7 @@ package enum Dependents {
 
   /// Objects whose values lose a reference.
   package static func objects(_ slice: Slice) -> DependentQuery {
-    let objects: Query = """
-      SELECT DISTINCT e.source FROM temp.gone AS g
-      CROSS JOIN main.cascade_edge AS e ON e.destination = g.id
-      WHERE \(slice.contains()) AND e.origin >= \(Origin.firstOfValues.rawValue)
-      AND e.rules & \(Rules.nullifySourceIfDestinationDeleted.rawValue)
-      """
-    return (objects, costlyWeight)
+    (LosingEdges(end: .destination, slice: slice).objectsToNullify, costlyWeight)
   }
 
   private var weight: Int64 {
@@ -134,7 +128,7 @@ extension Writer {
     }
     let rows = part.rows(current.numbers)
     if model.trash > .zero { try trashSideRows(of: table, [rows]) }
-    return try db.deleteJoins(of: table, in: rows)
+    return try deleteJoins(of: table, in: rows)
   }
 
   private func stageOtherEnds(
@@ -158,8 +152,8 @@ extension Writer {
     }
   }
 
-  /// Collects the notices for the other ends of a part, found by its rows. All of them lose the only
-  /// node of the slice.
+  /// Collects the notices for the other ends of a part, found by its rows. All of them lose the
+  /// only node of the slice.
   private func collectNotices(
     of relation: EdgeRelation, _ effect: RuleEffect, _ rows: String, _ part: DependentsPart
   ) throws {

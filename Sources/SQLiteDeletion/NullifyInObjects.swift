@@ -16,9 +16,7 @@ extension Writer {
     if !nullifiesObjects { return }
     let objects = try db.all(
       """
-      SELECT DISTINCT e.source FROM \(edges.rows)
-      AND e.origin >= \(Origin.firstOfValues.rawValue) AND e.rules & \(Rules.nullifySourceIfDestinationDeleted.rawValue)
-      AND e.source NOT IN (SELECT id FROM temp.gone) ORDER BY 1
+      \(edges.objectsToNullify) AND e.source NOT IN (SELECT id FROM temp.gone) ORDER BY 1
       """
     ) { $0.integer(0) }
     for id in objects { try nullify(id, edges.slice) }
@@ -60,5 +58,15 @@ extension Writer {
       """, .integer(id), .integer(Origin.firstOfValues.rawValue), .integer(slice.high)
     ) { $0.integer(0) }
     return Set(ends)
+  }
+}
+
+extension LosingEdges {
+  /// The objects whose values lose a reference.
+  var objectsToNullify: Query {
+    """
+    SELECT DISTINCT e.source FROM \(rows) AND e.origin >= \(Origin.firstOfValues.rawValue)
+    AND e.rules & \(Rules.nullifySourceIfDestinationDeleted.rawValue)
+    """
   }
 }

@@ -30,7 +30,11 @@ extension Writer {
   private func pauseForOthers() throws {
     let start = ContinuousClock.now
     let before = OtherConnections.commits(at: path)
-    syncLogInBackground()
+    // Starts after the previous sync. If it fails, the next checkpoint syncs.
+    log.sync = nil
+    log.sync = BackgroundWork { [file = "\(path)-wal"] in
+      try? FileDescriptor.open(file).syncData()
+    }
     if !OtherConnections.mayExist(at: path) { return try lock.policy.pause(.zero) }
     let breath = lock.pace.yieldDuration(behind: lock.durations.last ?? .zero)
     var left: Duration
@@ -39,13 +43,6 @@ extension Writer {
       left = (hadTurn ? breath.lowerBound : breath.upperBound) - (.now - start)
       try lock.policy.pause(min(.milliseconds(1), max(.zero, left)))
     } while left > .milliseconds(1)
-  }
-
-  /// Starts after the previous sync. If it fails, the next checkpoint syncs.
-  private func syncLogInBackground() {
-    let file = "\(path)-wal"
-    log.sync = nil
-    log.sync = BackgroundWork { try? FileDescriptor.open(file).syncData() }
   }
 
   /// Syncs the frames that were appended to the log while a snapshot was open. No checkpoint could
@@ -187,7 +184,12 @@ extension Writer {
     if !logUse.isSweeping || noteRoom() { return }
     for attempt in 1...attempts {
       if attempt > 1 { try lock.policy.pause(.milliseconds(100)) }
-      try checkpointForRoom()
+      if Connection.checkpointsAreSafe {
+        _ = try db.passiveCheckpoint()
+      } else {
+        try checkpointLog()
+      }
+      if logUse.allowance(at: path).isDiskFull { try releaseLogFile() }
       if noteRoom() { return }
     }
     throw LogIsFull(reason: reasonForNoRoom)
@@ -208,15 +210,6 @@ extension Writer {
 
   private var longestReader: OtherConnections.ReadLock? {
     OtherConnections.transactions(at: path).filter(\.keepsLog).min { $0.mark < $1.mark }
-  }
-
-  private func checkpointForRoom() throws {
-    if Connection.checkpointsAreSafe {
-      _ = try db.passiveCheckpoint()
-    } else {
-      try checkpointLog()
-    }
-    if logUse.allowance(at: path).isDiskFull { try releaseLogFile() }
   }
 
   /// Gives the space of the log's file back to the disk, if all of it is in the database.

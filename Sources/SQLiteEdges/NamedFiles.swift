@@ -34,22 +34,18 @@ extension EdgeRelation {
   /// The ids of the files that a row refers to, found by the column's index or by one scan of the
   /// table.
   fileprivate var naming: String {
-    let asked = "temp.queried_files AS a"
-    let isOfRoot = "a.collection = \(destination.id)"
-    switch form {
-    case .column where isIndexed:
-      return """
-        SELECT DISTINCT a.id FROM \(asked) CROSS JOIN \(source.rows) AS s
-          ON \(isOfRoot) AND \(destination.referenceHasKey("a.key", of: reference))
-        WHERE \(isEdge) AND \(source.isNode("s"))
-        """
-    default:
-      return """
-        SELECT DISTINCT a.id FROM \(source.rows) AS s \(references) CROSS JOIN \(asked)
-          ON \(isOfRoot) AND \(destination.keyEqualsReference("a.key", by: reference.value))
-        WHERE \(isEdge) AND \(source.isNode("s"))
-        """
-    }
+    let named =
+      isIndexed
+      ? "temp.queried_files AS a CROSS JOIN \(source.rows) AS s"
+      : "\(source.rows) AS s \(references) CROSS JOIN temp.queried_files AS a"
+    let isKey =
+      isIndexed
+      ? destination.referenceHasKey("a.key", of: reference)
+      : destination.keyEqualsReference("a.key", by: reference.value)
+    return """
+      SELECT DISTINCT a.id FROM \(named) ON a.collection = \(destination.id) AND \(isKey)
+      WHERE \(isEdge) AND \(source.isNode("s"))
+      """
   }
 }
 

@@ -45,7 +45,13 @@ extension Writer {
     var dropped = old
     for place in places {
       if names.map(place.isDecided) ?? true {
-        try add(place, of: node, id, in: members, &dropped)
+        let destinations = try place.destinations(in: members) { misfit in
+          throw Rejection(.invalid, "\(node): \(misfit.message)", node: node)
+        }
+        for destination in destinations {
+          let edge = try edge(of: place, from: id, to: endId(destination))
+          if dropped.removeValue(forKey: edge) != place.rules { try add(edge, rules: place.rules) }
+        }
       } else {
         if !dropped.isEmpty {
           for edge in try edges(of: place, from: id, in: members) { dropped[edge] = nil }
@@ -54,19 +60,6 @@ extension Writer {
       }
     }
     for edge in dropped.keys { _ = try remove(edge, as: .sourceDeleted) }
-  }
-
-  private func add(
-    _ place: PropertyReference, of node: Node, _ id: Int64, in members: [Member],
-    _ dropped: inout [EdgeKey: Rules]
-  ) throws {
-    let destinations = try place.destinations(in: members) { misfit in
-      throw Rejection(.invalid, "\(node): \(misfit.message)", node: node)
-    }
-    for destination in destinations {
-      let edge = try edge(of: place, from: id, to: endId(destination))
-      if dropped.removeValue(forKey: edge) != place.rules { try add(edge, rules: place.rules) }
-    }
   }
 
   /// The edges of the references that the value of an object has now, as far as what they name has

@@ -33,10 +33,7 @@ package struct LosingEdges {
   }
 
   package var identities: Query {
-    """
-    SELECT \(LosingEdges.identity) FROM temp.gone AS g
-    CROSS JOIN main.cascade_edge AS e ON e.\(end.rawValue) = g.id WHERE \(slice.contains())
-    """
+    "SELECT \(LosingEdges.identity) FROM \(LosingEdges(end: end, slice: slice).rows)"
   }
 
   package static let identity = "e.source, e.name, e.destination, e.origin"
