@@ -71,8 +71,8 @@ extension Writer {
     current.hold.deletedByEarlierFlushes.add(try db.countsOfGone(binding), checksum: sum)
   }
 
-  /// Independent of order and of ids: the same nodes give the same sum. `counting`: whether they are
-  /// nodes to delete, or do not exist.
+  /// Independent of order and of ids: the same nodes give the same sum. `counting`: whether these
+  /// are the nodes to delete, or those that do not exist.
   private func checksum(of slice: Slice, counting: Bool = true) throws -> UInt64 {
     let named = """
       SELECT g.collection, coalesce(n.key, k.key)

@@ -15,8 +15,8 @@ extension Writer {
   /// To be called before the objects go, where deleting what follows from them may be left to later
   /// steps or to another kind of sweep.
   func journalReferences(toObjectsIn slice: Slice, _ ends: NodeCounts) throws {
-    for relation in binding.edgeRelations where relation.destination.kind == .managed {
-      if ends.forms(of: relation.destination).isEmpty { continue }
+    for relation in binding.edgeRelations
+    where relation.destination.kind == .managed && ends.has(relation.destination) {
       try journal(relation, losing: .destination, relation.rules, slice)
     }
   }

@@ -106,7 +106,16 @@ extension Writer {
     if current.sweep.isResumed || current.sweep.isSweep && model.hasRelationshipsOfSameName {
       try dropWrittenNotices(few, since: current.batch)
     }
-    try dropNoticesOfEarlierSweep(few)
+    // An edge that was removed may have been there again when a sweep of one kind deleted its
+    // source: that sweep wrote the notice.
+    if try db.integer("SELECT 1 FROM temp.unnotified_edges LIMIT 1") != nil {
+      try dropWrittenNotices(
+        few, since: db.meta(.notifiedSince) ?? 0,
+        where: """
+          (source, name, destination) IN temp.unnotified_edges
+          AND source IN (SELECT id FROM temp.already_notified WHERE NOT leaves)
+          """)
+    }
     try insertNotices(few)
   }
 
@@ -134,18 +143,6 @@ extension Writer {
         """, few.bound + [.integer(batch)])
   }
 
-  /// Drops notices for edges that were removed, and that were there again when a sweep of one kind
-  /// deleted their source: that sweep wrote the notice.
-  private func dropNoticesOfEarlierSweep(_ few: Slice) throws {
-    if try db.integer("SELECT 1 FROM temp.unnotified_edges LIMIT 1") == nil { return }
-    try dropWrittenNotices(
-      few, since: db.meta(.notifiedSince) ?? 0,
-      where: """
-        (source, name, destination) IN temp.unnotified_edges
-        AND source IN (SELECT id FROM temp.already_notified WHERE NOT leaves)
-        """)
-  }
-
   /// Writes the notices. Their numbers continue behind the last notice that ever existed. An edge
   /// that is stored in two relations gets one notice.
   private func insertNotices(_ few: Slice) throws {
@@ -164,8 +161,7 @@ extension Writer {
         GROUP BY reason, sc, s, name, dc, d, origin > \(Origin.manual.rawValue), to_destination
         """, few.bound + [.integer(current.batch), .text(MetaKey.lastNotice.name)])
     current.counts.notices += db.changes
-    try db.run(
-      "DELETE FROM temp.pending_notices WHERE rowid > ? AND rowid <= ?", few.bound[0], few.bound[1])
+    try db.run("DELETE FROM temp.pending_notices WHERE \(few.contains("rowid"))")
   }
 
   /// The notices to be written, with the collections and keys of both ends.

@@ -130,13 +130,9 @@ extension Writer {
 
   /// Called in the transaction that carried out what followed, or after the steps that did.
   package func deleteDueCandidates(_ few: Slice = .all) throws {
-    try db.run(
-      """
-      DELETE FROM cascade_candidate
-      WHERE id IN (SELECT id FROM temp.due_candidates WHERE id > ? AND id <= ?)
-      """, few.bound[0], few.bound[1])
-    try db.run(
-      "DELETE FROM temp.due_candidates WHERE id > ? AND id <= ?", few.bound[0], few.bound[1])
+    let due: Query = "FROM temp.due_candidates WHERE \(few.contains("id"))"
+    try db.run("DELETE FROM main.cascade_candidate WHERE id IN (SELECT id \(due))")
+    try db.run("DELETE \(due)")
   }
 
   // MARK: - Candidates that are gone

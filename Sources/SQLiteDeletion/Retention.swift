@@ -12,23 +12,18 @@ extension Writer {
   /// First the trash, one batch after the other; then the notices; then the ledger. The ledger
   /// keeps every batch that has trash, and how far a file of many transactions came.
   package func deleteSomeExpired(at now: Int64, rows: Int = 1_000) throws -> Bool {
-    let limit = now - model.trash.inMilliseconds
-    if let batch = try expiredBatch(of: "cascade_trash_layout", before: limit, at: now) {
+    if let batch = try expiredBatch(of: "cascade_trash_layout", at: now) {
       try deleteTrash(batch, rows: Int64(rows))
       return true
     }
     let ofFiles = "cascade_trash_file WHERE fate = \(FileFate.trashed.rawValue)"
-    if let batch = try expiredBatch(of: ofFiles, before: limit, at: now) {
+    if let batch = try expiredBatch(of: ofFiles, at: now) {
       // The nodes that lost these files need no identity any more.
       try db.run("DELETE FROM cascade_trash_node WHERE batch = ?", .integer(batch))
       return try db.markTrashedFiles(of: batch, .toDelete, most: Int64(rows)) > 0
     }
-    if try deleteExpiredNotices(before: now - model.retention.notices.inMilliseconds, at: now, rows)
-    {
-      return true
-    }
-    return try deleteExpiredLedger(
-      before: now - model.retention.ledger.inMilliseconds, at: now, rows)
+    if try deleteExpiredNotices(at: now, rows) { return true }
+    return try deleteExpiredLedger(at: now, rows)
   }
 
   /// Deletes all that is past its time. Returns how many batches were deleted from the trash.
@@ -39,9 +34,7 @@ extension Writer {
   }
 
   /// The oldest batch that is past its time, and that no open sweep or undo belongs to.
-  private func expiredBatch(
-    of kept: String, before limit: Int64, at now: Int64
-  ) throws -> Int64? {
+  private func expiredBatch(of kept: String, at now: Int64) throws -> Int64? {
     try db.integer(
       generated: """
         SELECT t.batch FROM (SELECT DISTINCT batch FROM \(kept)) AS t
@@ -50,8 +43,8 @@ extension Writer {
         ORDER BY t.batch LIMIT 1
         """,
       [
-        .integer(limit), .integer(now), .text(MetaKey.sweepBatch.name),
-        .text(MetaKey.undoBatch.name),
+        .integer(now - model.trash.inMilliseconds), .integer(now),
+        .text(MetaKey.sweepBatch.name), .text(MetaKey.undoBatch.name),
       ])
   }
 
@@ -76,8 +69,8 @@ extension Writer {
     }
   }
 
-  private func deleteExpiredNotices(before limit: Int64, at now: Int64, _ rows: Int) throws -> Bool
-  {
+  private func deleteExpiredNotices(at now: Int64, _ rows: Int) throws -> Bool {
+    let limit = now - model.retention.notices.inMilliseconds
     try db.saveLastNotice()
     try db.run(
       generated: """
@@ -89,7 +82,8 @@ extension Writer {
   }
 
   /// Does not examine rows behind the last one that is past its time: there may be many.
-  private func deleteExpiredLedger(before limit: Int64, at now: Int64, _ rows: Int) throws -> Bool {
+  private func deleteExpiredLedger(at now: Int64, _ rows: Int) throws -> Bool {
+    let limit = now - model.retention.ledger.inMilliseconds
     try db.run(
       generated: """
         WITH young(seq) AS (

@@ -20,7 +20,8 @@ extension Writer {
       layout, id: try sideId, values: values, from: TrashLayout.rows(of: table, Table.union(rows)))
   }
 
-  /// Numbers the entries that are not nodes. Their ids are above those of all nodes, and count down.
+  /// Numbers the entries that are not nodes. Their ids are above those of all nodes, and count
+  /// down.
   private var sideId: Query {
     get throws {
       let lowest = try db.integer(

@@ -65,12 +65,9 @@ package struct TrashLayout: Hashable {
   /// Entries in a slice of ids, bound behind batch and layout.
   package static let isInSlice = "\(isOfLayout) AND t.id > ?3 AND t.id <= ?4"
 
-  private var columnList: String {
-    JSON.array(columns.map { $0.map(JSON.string) ?? .null }).text
-  }
-
   fileprivate var identity: [Value] {
-    [.text(kind.rawValue), .integer(collection), .text(subject), .text(columnList)]
+    let names = JSON.array(columns.map { $0.map(JSON.string) ?? .null }).text
+    return [.text(kind.rawValue), .integer(collection), .text(subject), .text(names)]
   }
 }
 
