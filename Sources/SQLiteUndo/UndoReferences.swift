@@ -119,6 +119,34 @@ extension Undo {
         WHERE \(isParent.joined(separator: " AND ")))
       """
   }
+
+  /// Lists the references of restored rows to what the application deleted itself, which is not
+  /// ours to bring back.
+  mutating func findDangling() throws {
+    for kept in layouts where kept.layout.kind == .row && kept.remaining > 0 {
+      for relation in writer.binding.examinedRelations where relation.mayDangle(kept) {
+        try findDangling(relation, kept)
+      }
+    }
+  }
+
+  private mutating func findDangling(_ relation: EdgeRelation, _ kept: NumberedLayout) throws {
+    let rows = relation.missing(kept)
+    let room = max(0, UndoResult.mostListed - result.dangling.count)
+    result.dangling += try writer.db.all(
+      generated: "SELECT \(relation.source.key("s")), \(relation.reference.value) \(rows) LIMIT ?2",
+      [.integer(kept.number), .integer(Int64(room))]
+    ) { row in
+      Edge(
+        name: relation.name,
+        source: Node(kept.collection, row.key(0, in: kept.collection, writer.model)),
+        destination: row.destination(1, in: relation.destination.collection, writer.model),
+        rules: relation.rules, origin: .declared, kind: relation.kind)
+    }
+    result.danglingCount += Int(
+      try writer.db.integer(
+        generated: "SELECT count(*) \(rows)", [.integer(kept.number)]) ?? 0)
+  }
 }
 
 extension Undo.NumberedLayout {
@@ -205,36 +233,6 @@ extension JSONText {
     }
     if !old.contains(where: \.isBack) { return nil }
     return JSONText(valid: RestoredList(now: now).inserting(old))
-  }
-}
-
-/// Lists the references of restored rows to what the application deleted itself, which is not ours
-/// to bring back.
-extension Undo {
-  mutating func findDangling() throws {
-    for kept in layouts where kept.layout.kind == .row && kept.remaining > 0 {
-      for relation in writer.binding.examinedRelations where relation.mayDangle(kept) {
-        try findDangling(relation, kept)
-      }
-    }
-  }
-
-  private mutating func findDangling(_ relation: EdgeRelation, _ kept: NumberedLayout) throws {
-    let rows = relation.missing(kept)
-    let room = max(0, UndoResult.mostListed - result.dangling.count)
-    result.dangling += try writer.db.all(
-      generated: "SELECT \(relation.source.key("s")), \(relation.reference.value) \(rows) LIMIT ?2",
-      [.integer(kept.number), .integer(Int64(room))]
-    ) { row in
-      Edge(
-        name: relation.name,
-        source: Node(kept.collection, row.key(0, in: kept.collection, writer.model)),
-        destination: row.destination(1, in: relation.destination.collection, writer.model),
-        rules: relation.rules, origin: .declared, kind: relation.kind)
-    }
-    result.danglingCount += Int(
-      try writer.db.integer(
-        generated: "SELECT count(*) \(rows)", [.integer(kept.number)]) ?? 0)
   }
 }
 
