@@ -51,38 +51,38 @@ extension Writer {
     _ slice: Slice, _ what: String, _ code: Reason.Code = .denied,
     rows: (Slice) -> [Query], _ attempt: (Slice) throws -> Void
   ) throws {
+    guard let error = try refusal(of: slice, attempt) else { return }
+    let cannotRun = (error as? SQLiteError)?.isAboutTheStatement ?? false
+    var refused = ApplicationRefusal()
+    for part in try singleNodeSlices(of: slice) where try !cannotRun || hasRows(rows(part)) {
+      guard let why = try refusal(of: part, attempt)?.refusalReason else { continue }
+      try add(part, "\(what) (\(why))", code, to: &refused)
+    }
+    if refused.reasons.isEmpty && (error is IgnoredByTrigger || cannotRun) { return }
+    if refused.reasons.isEmpty { throw error }
+    if !current.sweep.isSweep || !refused.nodes.isEmpty { try refuse(refused) }
+    current.block(refused.reasons)
+  }
+
+  /// The error by which a slice is refused, if it is.
+  private func refusal(of slice: Slice, _ attempt: (Slice) throws -> Void) throws -> (any Error)? {
     do {
       try attempt(slice)
-    } catch let error where error.refusalReason != nil {
-      try requireTransaction(behind: error)
-      let cannotRun = (error as? SQLiteError)?.isAboutTheStatement ?? false
-      var refused = ApplicationRefusal()
-      for part in try db.singleNodeSlices(of: slice)
-      where try !cannotRun || db.hasRows(rows(part)) {
-        guard let why = try refusalReason(to: part, attempt) else { continue }
-        try add(part, "\(what) (\(why))", code, to: &refused)
-      }
-      if refused.reasons.isEmpty && (error is IgnoredByTrigger || cannotRun) { return }
-      if refused.reasons.isEmpty { throw error }
-      if !current.sweep.isSweep || !refused.nodes.isEmpty { try refuse(refused) }
-      current.block(refused.reasons)
-    }
-  }
-
-  private func refusalReason(
-    to part: Slice, _ attempt: (Slice) throws -> Void
-  ) throws -> String? {
-    do {
-      try attempt(part)
       return nil
     } catch let error where error.refusalReason != nil {
-      try requireTransaction(behind: error)
-      return error.refusalReason
+      if let error = error as? SQLiteError { try requireTransaction(error) }
+      return error
     }
   }
 
-  private func requireTransaction(behind error: any Error) throws {
-    if let error = error as? SQLiteError { try requireTransaction(error) }
+  private func singleNodeSlices(of slice: Slice) throws -> [Slice] {
+    try db.all("SELECT seq FROM temp.gone WHERE \(slice.contains("seq")) ORDER BY seq") {
+      Slice(low: $0.integer(0) - 1, high: $0.integer(0))
+    }
+  }
+
+  private func hasRows(_ rows: [Query]) throws -> Bool {
+    try rows.contains { try db.integer("SELECT 1 FROM (\($0)) LIMIT 1") != nil }
   }
 
   /// RAISE(ROLLBACK) in a trigger ends the transaction, and takes everything back.
@@ -110,7 +110,7 @@ extension Writer {
   /// Fails if a trigger kept rows that refer to deleted nodes: none of these may be left.
   func refuseIfReferencesRemain(_ rows: Query, of table: Table) throws {
     if !binding.mayBeWrittenByTrigger(table) { return }
-    if try db.hasRows([rows]) { throw IgnoredByTrigger(table: table.name) }
+    if try hasRows([rows]) { throw IgnoredByTrigger(table: table.name) }
   }
 
   /// Refuses nodes whose row a trigger kept although it let the statement succeed.
@@ -120,20 +120,6 @@ extension Writer {
       refused.add(left, because: "a trigger of \"\(table.table!.name)\" prevents its deletion")
     }
     if !refused.nodes.isEmpty { try refuse(refused) }
-  }
-}
-
-extension Connection {
-  fileprivate func hasRows(_ rows: [Query]) throws(SQLiteError) -> Bool {
-    for rows in rows where try integer("SELECT 1 FROM (\(rows)) LIMIT 1") != nil { return true }
-    return false
-  }
-
-  fileprivate func singleNodeSlices(of slice: Slice) throws(SQLiteError) -> [Slice] {
-    try all(
-      "SELECT seq FROM temp.gone WHERE seq > ? AND seq <= ? ORDER BY seq",
-      .integer(slice.low), .integer(slice.high)
-    ) { Slice(low: $0.integer(0) - 1, high: $0.integer(0)) }
   }
 }
 

@@ -29,8 +29,7 @@ package enum Dependents {
           of: table, numbers.forms(of: relation.destination), in: slice, numbers)
       case .joins(let relation, let table, let end, let other):
         table.joinRows(
-          of: relation, end, other: other, slice, numbers,
-          leavesLater: leavesLater ?? (slice.high != .max))
+          of: relation, end, other: other, slice, numbers, leavesLater: leavesLater)
       case .edges(let end, _): [LosingEdges(end: end, slice: slice).identities]
       }
     return queries.map { ($0, weight) }
@@ -57,13 +56,7 @@ package enum Dependents {
 
   /// Objects whose values lose a reference.
   package static func objects(_ slice: Slice) -> DependentQuery {
-    let objects: Query = """
-      SELECT DISTINCT e.source FROM temp.gone AS g
-      CROSS JOIN main.cascade_edge AS e ON e.destination = g.id
-      WHERE \(slice.contains()) AND e.origin >= \(Origin.firstOfValues.rawValue)
-      AND e.rules & \(Rules.nullifySourceIfDestinationDeleted.rawValue)
-      """
-    return (objects, costlyWeight)
+    (LosingEdges(end: .destination, slice: slice).objectsToNullify, costlyWeight)
   }
 
   private var weight: Int64 {
@@ -115,15 +108,13 @@ extension Writer {
     let rows = part.rows(current.numbers)
     if relation.hasNotifyRule {
       for effect in RuleEffect.all(.notify) where effect.lostEnd == .destination {
-        try collectRelationNotices(of: relation, effect) {
-          let rows = "\(relation.source.rows) AS s WHERE \(table.identity("s"))"
-          try db.stage(relation, effect, rows, part, current.numbers)
-        }
+        let rows = "\(relation.source.rows) AS s WHERE \(table.identity("s"))"
+        try collectNotices(of: relation, effect, rows, part)
       }
       try writeCollectedNotices()
     }
     if model.trash > .zero { try trashReferences(of: relation, [rows], part.slice) }
-    let count = try db.nullify(relation, of: table, in: rows, part.slice, current.numbers)
+    let count = try nullify(relation, of: table, in: rows, part.slice)
     if relation.isInLists { try db.deleteListed(relation, part.slice, most: count) }
     return count
   }
@@ -137,7 +128,7 @@ extension Writer {
     }
     let rows = part.rows(current.numbers)
     if model.trash > .zero { try trashSideRows(of: table, [rows]) }
-    return try db.deleteJoins(of: table, in: rows)
+    return try deleteJoins(of: table, in: rows)
   }
 
   private func stageOtherEnds(
@@ -157,16 +148,32 @@ extension Writer {
       let rows =
         "main.\(quoted(table.name)) AS j \(otherRow) WHERE \(relation.isEdge) "
         + "AND \(table.identity("j"))"
-      try collectRelationNotices(of: relation, effect) {
-        try db.stage(relation, effect, rows, part, current.numbers)
-      }
+      try collectNotices(of: relation, effect, rows, part)
+    }
+  }
+
+  /// Collects the notices for the other ends of a part, found by its rows. All of them lose the
+  /// only node of the slice.
+  private func collectNotices(
+    of relation: EdgeRelation, _ effect: RuleEffect, _ rows: String, _ part: DependentsPart
+  ) throws {
+    let (end, numbers) = (effect.affectedEnd, current.numbers)
+    try collectRelationNotices(of: relation, effect) {
+      try db.run(
+        """
+        INSERT INTO temp.staged(id, key, row, collection, via, name, rule, asks)
+        SELECT \(relation.numberKeyAndRow(of: end, numbers)), \(relation[end].id),
+          (SELECT g.id FROM temp.gone AS g WHERE \(part.slice.contains())),
+          \(relation.nameId), \(effect.bit), 1
+        FROM \(rows) IN (\(part.rows(numbers)))
+        """)
     }
   }
 
   private func releaseDependents(_ edges: LosingEdges) throws -> Int {
     if !rulesInUse.isDisjoint(with: .notifying) {
       for effect in RuleEffect.all(.notify) where effect.lostEnd == edges.end {
-        try collectStoredEdgeNotices(edges, effect)
+        try collectEdgeNotices(edges.rows, effect)
       }
       try writeCollectedNotices()
     }
@@ -193,25 +200,6 @@ extension Writer {
   }
 }
 
-extension Connection {
-  /// Stages the other ends of a part, found by its rows. All of them lose the only node of the
-  /// slice.
-  fileprivate func stage(
-    _ relation: EdgeRelation, _ effect: RuleEffect, _ rows: String, _ part: DependentsPart,
-    _ numbers: NumberedTables
-  ) throws(SQLiteError) {
-    let end = effect.affectedEnd
-    try run(
-      """
-      INSERT INTO temp.staged(id, key, row, collection, via, name, rule, asks)
-      SELECT \(relation.numberKeyAndRow(of: end, numbers)), \(relation[end].id),
-        (SELECT g.id FROM temp.gone AS g WHERE \(part.slice.contains())),
-        \(relation.nameId), \(effect.bit), 1
-      FROM \(rows) IN (\(part.rows(numbers)))
-      """)
-  }
-}
-
 extension EdgeRelation {
   fileprivate var hasNotifyRule: Bool { !rules.isDisjoint(with: .notifying) }
 
@@ -234,18 +222,9 @@ extension EdgeRelation {
     case .foreignKey: return []
     case .column, .json:
       guard rules.contains(.nullifySourceIfDestinationDeleted), let table = source.table,
-        isFoundWithoutScan(current.numbers), table.allowsNull(columnsWithType)
+        isInLists ? current.numbers.hasLists : isIndexed, table.allowsNull(columnsWithType)
       else { return [] }
       return [.references(self, table)]
-    }
-  }
-
-  /// Whether the rows that refer to a node are found without scanning the table.
-  private func isFoundWithoutScan(_ numbers: NumberedTables) -> Bool {
-    switch form {
-    case .column: isIndexed
-    case .json: numbers.hasLists
-    case .join, .foreignKey: false
     }
   }
 }

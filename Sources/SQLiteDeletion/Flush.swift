@@ -148,9 +148,10 @@ extension Writer {
   }
 
   package func remove(_ slice: Slice, _ ends: NodeCounts) throws {
-    try nameListedRows(slice)
-    try reportDeletions(slice)
-    if model.trash > .zero { try trashSlice(slice) }
+    try listDeleted(slice)
+    try writeNotices(slice)
+    if !model.files.isEmpty { try releaseFiles(slice) }
+    if model.trash > .zero { try trashSlice(slice, ends) }
     let mark = try journalMark
     if current.journalsDeletions { try journalReferences(toObjectsIn: slice, ends) }
     try removeReferences(slice, ends)
@@ -165,15 +166,6 @@ extension Writer {
     try nullifyReferences(lost)
     if current.journalsDeletions { try LosingEdges.all(of: slice).forEach(journal) }
     try deleteStoredNodesAndEdges(slice)
-  }
-
-  /// Finds the keys of the nodes that the receipt lists; with triggers in the application, of all
-  /// nodes.
-  private func nameListedRows(_ slice: Slice) throws {
-    let room = Int64(Receipt.mostListed - current.counts.deleted.count)
-    try db.storeKeysOfRows(
-      binding, "SELECT id FROM temp.gone WHERE id < 0 AND seq > ?1 AND seq <= ?2 LIMIT ?3",
-      slice.bound + [.integer(binding.hasTriggers ? -1 : room)])
   }
 
   /// Edges and nodes that are added from here on are new to the next flush.
@@ -206,15 +198,13 @@ extension Writer {
     throw StoreError("nothing is deleted while the tables do not match the model: \(problems)")
   }
 
-  /// Reports the deletion of a slice: to the receipt, by notices, and to the owner of the files.
-  private func reportDeletions(_ slice: Slice) throws {
-    try listDeleted(slice)
-    try writeNotices(slice)
-    if !model.files.isEmpty { try releaseFiles(slice) }
-  }
-
+  /// Lists nodes of the slice in the receipt, as far as it has room. Finds the keys of these; with
+  /// triggers in the application, of all nodes.
   private func listDeleted(_ slice: Slice) throws {
-    let room = Receipt.mostListed - current.counts.deleted.count
+    let room = Int64(Receipt.mostListed - current.counts.deleted.count)
+    try db.storeKeysOfRows(
+      binding, "SELECT id FROM temp.gone WHERE id < 0 AND seq > ?1 AND seq <= ?2 LIMIT ?3",
+      slice.bound + [.integer(binding.hasTriggers ? -1 : room)])
     if room == 0 || current.counts.deletedCount == 0 { return }
     current.counts.deleted += try db.all(
       """
@@ -224,7 +214,7 @@ extension Writer {
       CROSS JOIN cascade_collection AS c ON c.id = coalesce(n.collection, k.collection)
       WHERE g.counts AND g.seq > ? AND g.seq <= ? AND c.name NOT GLOB 'cascade_file/*'
       ORDER BY g.seq LIMIT ?
-      """, .integer(slice.low), .integer(slice.high), .integer(Int64(room))
+      """, .integer(slice.low), .integer(slice.high), .integer(room)
     ) { $0.node(0, model) }
   }
 

@@ -37,7 +37,7 @@ extension Writer {
   private func foreignHolds(on table: NodeTable, _ slice: Slice) throws -> [ForeignHold] {
     guard let parent = table.table else { return [] }
     let followers = foreignKeyEffects().filter { $0.lost == nil }
-    return try db.tables(withForeignKeysTo: parent).flatMap { child in
+    return try tables(withForeignKeysTo: parent).flatMap { child in
       let going = followers.filter { $0.table.isSame(as: child) }.map {
         "\(child.identity("h")) NOT IN (\($0.rows(slice)))" as Query
       }
@@ -70,7 +70,7 @@ extension Writer {
   /// Another row may hold a row that would go with a node. Then the node is held, too.
   private func addNodesOfHeldEffects(to refused: inout ApplicationRefusal) throws {
     for (child, key, follower) in try holdsOnEffects() {
-      let held = try slicesOfHeldNodes(.all) { try db.holds(key, of: child, follower, $0) }
+      let held = try slicesOfHeldNodes(.all) { try holds(key, of: child, follower, $0) }
       let why =
         "a row of \"\(child.name)\" refers to a row that would be deleted with it "
         + "(FOREIGN KEY (\(key.columns.joined(separator: ", "))))"
@@ -80,7 +80,7 @@ extension Writer {
 
   private func holdsOnEffects() throws -> [(Table, Table.ForeignKey, ForeignKeyEffect)] {
     try foreignKeyEffects().filter { $0.lost == nil }.flatMap { follower in
-      try db.tables(withForeignKeysTo: follower.table).flatMap { child in
+      try tables(withForeignKeysTo: follower.table).flatMap { child in
         child.foreignKeys.filter { $0.onDelete.blocksDeletion && $0.refers(to: follower.table) }
           .map { (child, $0, follower) }
       }
@@ -103,16 +103,16 @@ extension Writer {
       }
     }
     for (child, key, follower) in try holdsOnEffects()
-    where try db.holds(key, of: child, follower, slice) {
+    where try holds(key, of: child, follower, slice) {
       found.insert(child)
     }
-    return try Dictionary(uniqueKeysWithValues: found.map { ($0, try db.violations(in: $0)) })
+    return try Dictionary(uniqueKeysWithValues: found.map { ($0, try violations(in: $0)) })
   }
 
   /// After the deletion: whether one of these tables has a violation that it did not have before.
   func haveNewViolations(_ tables: [Table: [Violation: Int]]) throws -> Bool {
     try tables.contains { table, before in
-      try db.violations(in: table).contains { $0.value > before[$0.key, default: 0] }
+      try violations(in: table).contains { $0.value > before[$0.key, default: 0] }
     }
   }
 
@@ -128,6 +128,34 @@ extension Writer {
     return try slicesOfHeldNodes(Slice(low: low, high: middle), where: isHeld)
       + slicesOfHeldNodes(Slice(low: middle, high: high), where: isHeld)
   }
+
+  private func violations(in table: Table) throws -> [Violation: Int] {
+    let found = try db.all(
+      "SELECT rowid, fkid FROM pragma_foreign_key_check(?, 'main')", .text(table.name)
+    ) { Violation(row: $0.isNull(0) ? nil : $0.integer(0), key: $0.integer(1)) }
+    return found.reduce(into: [:]) { $0[$1, default: 0] += 1 }
+  }
+
+  private func holds(
+    _ key: Table.ForeignKey, of child: Table, _ follower: ForeignKeyEffect, _ slice: Slice
+  ) throws -> Bool {
+    try db.integer(
+      """
+      SELECT 1 FROM main.\(quoted(follower.table.name)) AS f
+      CROSS JOIN main.\(quoted(child.name)) AS h ON \(key.matches("h", "f", follower.table))
+      WHERE \(follower.table.identity("f")) IN (\(follower.rows(slice))) LIMIT 1
+      """) != nil
+  }
+
+  private func tables(withForeignKeysTo parent: Table) throws -> [Table] {
+    let names = try db.all(
+      """
+      SELECT DISTINCT t.name FROM main.sqlite_schema AS t, pragma_foreign_key_list(t.name, 'main') AS f
+      WHERE t.type = 'table' AND f."table" = ? COLLATE NOCASE ORDER BY t.name
+      """, .text(parent.name)
+    ) { $0.text(0) }
+    return try db.tables(names)
+  }
 }
 
 /// A row that violates a foreign key: its rowid, where the table has one, and the number of the
@@ -135,36 +163,4 @@ extension Writer {
 struct Violation: Hashable {
   let row: Int64?
   let key: Int64
-}
-
-extension Connection {
-  fileprivate func violations(in table: Table) throws(SQLiteError) -> [Violation: Int] {
-    let found = try all(
-      "SELECT rowid, fkid FROM pragma_foreign_key_check(?, 'main')", .text(table.name)
-    ) { Violation(row: $0.isNull(0) ? nil : $0.integer(0), key: $0.integer(1)) }
-    return found.reduce(into: [:]) { $0[$1, default: 0] += 1 }
-  }
-
-  fileprivate func holds(
-    _ key: Table.ForeignKey, of child: Table, _ follower: ForeignKeyEffect,
-    _ slice: Slice
-  ) throws(SQLiteError) -> Bool {
-    try !all(
-      """
-      SELECT 1 FROM main.\(quoted(follower.table.name)) AS f
-      CROSS JOIN main.\(quoted(child.name)) AS h ON \(key.matches("h", "f", follower.table))
-      WHERE \(follower.table.identity("f")) IN (\(follower.rows(slice))) LIMIT 1
-      """
-    ) { _ in true }.isEmpty
-  }
-
-  fileprivate func tables(withForeignKeysTo parent: Table) throws -> [Table] {
-    let names = try all(
-      """
-      SELECT DISTINCT t.name FROM main.sqlite_schema AS t, pragma_foreign_key_list(t.name, 'main') AS f
-      WHERE t.type = 'table' AND f."table" = ? COLLATE NOCASE ORDER BY t.name
-      """, .text(parent.name)
-    ) { $0.text(0) }
-    return try tables(names)
-  }
 }

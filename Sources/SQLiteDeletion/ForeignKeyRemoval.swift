@@ -11,20 +11,15 @@ extension Writer {
       if binding.rulesReplace(for: follower) { continue }
       let what = "a row of \"\(follower.table.name)\" cannot be deleted or changed"
       try attemptOrRefuse(slice, what, rows: { [follower.rows($0)] }) {
-        try db.applyEffect(follower, $0)
+        let columns = follower.lost?.columns.map { "\(quoted($0)) = NULL" }
+        let table = "main.\(quoted(follower.table.name)) AS r"
+        let change = columns.map { "UPDATE \(table) SET \($0.joined(separator: ", "))" }
+        try db.run(
+          """
+          \(change ?? "DELETE FROM \(table)")
+          WHERE \(follower.table.identity("r")) IN (\(follower.rows($0)))
+          """)
       }
     }
-  }
-}
-
-extension Connection {
-  func applyEffect(_ follower: ForeignKeyEffect, _ slice: Slice) throws(SQLiteError) {
-    let columns = follower.lost?.columns.map { "\(quoted($0)) = NULL" }.joined(separator: ", ")
-    let table = "main.\(quoted(follower.table.name)) AS r"
-    try run(
-      """
-      \(columns.map { "UPDATE \(table) SET \($0)" } ?? "DELETE FROM \(table)")
-      WHERE \(follower.table.identity("r")) IN (\(follower.rows(slice)))
-      """)
   }
 }

@@ -9,7 +9,15 @@ internal import SQLiteJournal
 extension Writer {
   func holdIfOverLimit() throws {
     guard let held = try planOverLimit() else { return }
-    if try !takeApproval(held) { throw held }
+    // An approval covers one plan, once.
+    try db.run(
+      "DELETE FROM cascade_plan WHERE id = ? AND checksum = ? AND approved",
+      .text(held.id), .integer(held.checksum))
+    if db.changes == 0 { throw held }
+    // Other plans of the file, made at other times, are obsolete.
+    if !current.sweep.isSweep {
+      try db.run("DELETE FROM cascade_plan WHERE id = ?", .text(held.id))
+    }
     current.hold.wasApproved = true
   }
 
@@ -57,51 +65,34 @@ extension Writer {
     var sum = try checksum(of: .all)
     if withDead {
       // To remove the references to nodes that no longer exist is part of the plan.
-      current.hold.absentChecksum = try checksumOfNamed(.all, counting: false)
+      current.hold.absentChecksum = try checksum(of: .all, counting: false)
       sum &+= current.hold.absentChecksum
     }
     current.hold.deletedByEarlierFlushes.add(try db.countsOfGone(binding), checksum: sum)
   }
 
-  private func checksumOfNamed(_ slice: Slice, counting: Bool) throws -> UInt64 {
+  /// Independent of order and of ids: the same nodes give the same sum. `counting`: whether these
+  /// are the nodes to delete, or those that do not exist.
+  private func checksum(of slice: Slice, counting: Bool = true) throws -> UInt64 {
+    let named = """
+      SELECT g.collection, coalesce(n.key, k.key)
+      FROM temp.gone AS g LEFT JOIN cascade_node AS n ON n.id = g.id
+      LEFT JOIN temp.known AS k ON k.id = g.id WHERE g.id > 0
+      """
+    let byRow = binding.collections.values.filter { $0.numberBase != nil }.map { table in
+      """
+      SELECT g.collection, \(table.nodeKey(.byRowid))
+      FROM temp.gone AS g CROSS JOIN \(table.node(.byRowid, "g.id")) WHERE true
+      """
+    }
     var sum: UInt64 = 0
-    try db.each(
-      generated: """
-        SELECT g.collection, coalesce(n.key, k.key)
-        FROM temp.gone AS g LEFT JOIN cascade_node AS n ON n.id = g.id
-        LEFT JOIN temp.known AS k ON k.id = g.id
-        WHERE g.counts = ?3 AND g.id > 0 AND g.seq > ?1 AND g.seq <= ?2
-        """, slice.bound + [.integer(counting ? 1 : 0)]
-    ) { sum &+= $0.nodeFingerprint }
-    return sum
-  }
-
-  /// Independent of order and of ids: the same nodes give the same sum.
-  private func checksum(of slice: Slice) throws -> UInt64 {
-    var sum = try checksumOfNamed(slice, counting: true)
-    for table in binding.collections.values where table.numberBase != nil {
+    for nodes in [named] + byRow {
       try db.each(
-        generated: """
-          SELECT g.collection, \(table.nodeKey(.byRowid))
-          FROM temp.gone AS g CROSS JOIN \(table.node(.byRowid, "g.id"))
-          WHERE g.counts AND g.seq > ?1 AND g.seq <= ?2
-          """, slice.bound
-      ) { sum &+= $0.nodeFingerprint }
+        generated: "\(nodes) AND g.counts = ?3 AND g.seq > ?1 AND g.seq <= ?2",
+        slice.bound + [.integer(counting ? 1 : 0)]
+      ) { sum &+= Fingerprint("\($0.integer(0))/\($0.text(1))").value }
     }
     return sum
-  }
-
-  /// An approval covers one plan, once.
-  func takeApproval(_ held: HeldPlan) throws -> Bool {
-    try db.run(
-      "DELETE FROM cascade_plan WHERE id = ? AND checksum = ? AND approved",
-      .text(held.id), .integer(held.checksum))
-    if db.changes == 0 { return false }
-    // Other plans of the file, made at other times, are obsolete.
-    if !current.sweep.isSweep {
-      try db.run("DELETE FROM cascade_plan WHERE id = ?", .text(held.id))
-    }
-    return true
   }
 
   /// Subtracts what a step deletes from the approval. After a crash, the rest of the plan is still
@@ -186,16 +177,9 @@ extension Writer {
       }
     }
   }
-}
 
-extension Row {
-  /// The fingerprint of a node, from the columns: collection, key.
-  fileprivate var nodeFingerprint: UInt64 { Fingerprint("\(integer(0))/\(text(1))").value }
-}
+  // MARK: - Files that are held
 
-// MARK: - Files that are held
-
-extension Writer {
   /// The files other than `file` that wait for approval under the same id.
   package func filesHeld(underIdOf held: HeldPlan, but file: String) throws -> [String] {
     try db.all(

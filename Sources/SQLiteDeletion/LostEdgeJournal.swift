@@ -15,8 +15,8 @@ extension Writer {
   /// To be called before the objects go, where deleting what follows from them may be left to later
   /// steps or to another kind of sweep.
   func journalReferences(toObjectsIn slice: Slice, _ ends: NodeCounts) throws {
-    for relation in binding.edgeRelations where relation.destination.kind == .managed {
-      if ends.forms(of: relation.destination).isEmpty { continue }
+    for relation in binding.edgeRelations
+    where relation.destination.kind == .managed && ends.has(relation.destination) {
       try journal(relation, losing: .destination, relation.rules, slice)
     }
   }
@@ -41,7 +41,7 @@ extension Writer {
       let (end, other) = (effect.lostEnd, effect.lostEnd.other)
       if end == .destination && relation.destination.kind == .managed { continue }
       try stage(relation, losing: end, rules, slice)
-      if try !hasFound { continue }
+      if try db.integer("SELECT 1 FROM temp.staged LIMIT 1") == nil { continue }
       try db.numberFound()
       try db.run("DELETE FROM temp.staged WHERE id IN (SELECT id FROM temp.gone)")
       for form in numbers.forms(of: relation[other]) {
@@ -54,10 +54,6 @@ extension Writer {
       }
       try journalFound(losing: end, slice)
     }
-  }
-
-  private var hasFound: Bool {
-    get throws { try db.integer("SELECT 1 FROM temp.staged LIMIT 1") != nil }
   }
 
   private func journal(
@@ -82,7 +78,7 @@ extension Writer {
   /// out. In a sweep in steps, a node that is to go in a later step may stay after all, so its edge
   /// is journaled.
   private func journalFound(losing end: EdgeEnd, _ slice: Slice) throws {
-    if try !hasFound { return }
+    if try db.integer("SELECT 1 FROM temp.staged LIMIT 1") == nil { return }
     try db.numberFound()
     try db.run(
       """
@@ -97,7 +93,7 @@ extension Writer {
         WITH numbered AS MATERIALIZED (
           SELECT k.id AS id, n.id AS kept FROM temp.known AS k
           CROSS JOIN main.cascade_node AS n ON n.collection = k.collection AND n.key = k.key
-          WHERE k.id IN (SELECT id FROM temp.staged UNION SELECT via FROM temp.staged)
+          WHERE k.id IN (\(Writer.stagedEnds))
         )
         SELECT \(JournalSubject.tableEdge), \(end.removal), \(source).kept, f.name,
           \(destination).kept, f.rule
@@ -106,26 +102,25 @@ extension Writer {
     try db.clearFound()
   }
 
+  private static let stagedEnds = "SELECT id FROM temp.staged UNION SELECT via FROM temp.staged"
+
   /// Gives the nodes in `temp.staged` ids in `cascade_node`, which outlive the transaction.
   private func persistFoundNumbers() throws {
-    let numbers = "SELECT id FROM temp.staged UNION SELECT via FROM temp.staged"
-    try db.storeKeysOfRows(binding, numbers)
+    try db.storeKeysOfRows(binding, Writer.stagedEnds)
     try db.run(
       """
       INSERT OR IGNORE INTO temp.known(id, collection, key, row, present)
-      SELECT n.id, n.collection, n.key, NULL, 1 FROM cascade_node AS n
-      WHERE n.id IN (SELECT id FROM temp.staged UNION SELECT via FROM temp.staged)
+      SELECT id, collection, key, NULL, 1 FROM main.cascade_node WHERE id IN (\(Writer.stagedEnds))
       """)
     try db.run(
       """
-      INSERT INTO cascade_node(id, collection, key)
-      SELECT ? - 1 + row_number() OVER (), k.collection, k.key FROM (
-        SELECT DISTINCT collection, key FROM temp.known
-        WHERE id IN (SELECT id FROM temp.staged UNION SELECT via FROM temp.staged)
-      ) AS k
+      INSERT INTO main.cascade_node(id, collection, key)
+      SELECT \(bind: identities.counters.nextId) - 1 + row_number() OVER (), k.collection, k.key
+      FROM (
+        SELECT DISTINCT collection, key FROM temp.known WHERE id IN (\(Writer.stagedEnds))) AS k
       WHERE NOT EXISTS (
-        SELECT 1 FROM cascade_node AS n WHERE n.collection = k.collection AND n.key = k.key)
-      """, .integer(identities.counters.nextId))
+        SELECT 1 FROM main.cascade_node AS n WHERE n.collection = k.collection AND n.key = k.key)
+      """)
     identities.counters.nextId += Int64(db.changes)
   }
 }

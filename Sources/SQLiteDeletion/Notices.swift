@@ -10,7 +10,7 @@ extension Writer {
     if rulesInUse.isDisjoint(with: .notifying) { return }
     if !current.step.isHighFanOut {
       for effect in RuleEffect.all(.notify) {
-        try collectStoredEdgeNotices(LosingEdges(end: effect.lostEnd, slice: slice), effect)
+        try collectEdgeNotices(LosingEdges(end: effect.lostEnd, slice: slice).rows, effect)
       }
     }
     for relation in binding.edgeRelations where !current.keepsReferencesUntilGone(relation, binding)
@@ -45,14 +45,15 @@ extension Writer {
       """, slice.bound[0], slice.bound[1])
   }
 
-  func collectStoredEdgeNotices(_ edges: LosingEdges, _ effect: RuleEffect) throws {
+  /// Collects the notices for edges `e`, stored or removed, that lost an end.
+  func collectEdgeNotices(_ edges: Query, _ effect: RuleEffect) throws {
     let end = effect.lostEnd
     try db.run(
       """
       INSERT INTO temp.pending_notices
       SELECT \(literal("\(end)Deleted")), \(end == .source ? 1 : 0), e.source, e.name, e.destination,
         e.rules, e.origin
-      FROM \(edges.edgesClause) WHERE \(edges.condition) AND e.rules & \(effect.bit)
+      FROM \(edges) AND e.rules & \(effect.bit)
       AND e.\(end.other.rawValue) NOT IN (SELECT id FROM temp.gone)
       """)
   }
@@ -85,37 +86,37 @@ extension Writer {
   package func collectRemovedEdgeNotices() throws {
     if !current.notifiesOfEarlierDeletions || rulesInUse.isDisjoint(with: .notifying) { return }
     for effect in RuleEffect.all(.notify) {
-      let (end, other) = (effect.lostEnd, effect.lostEnd.other)
+      let end = effect.lostEnd
       let isUnnotified =
-        end == .source ? "OR (l.source, l.name, l.destination) IN temp.unnotified_edges" : ""
-      try db.run(
+        end == .source ? "OR (e.source, e.name, e.destination) IN temp.unnotified_edges" : ""
+      try collectEdgeNotices(
         """
-        INSERT INTO temp.pending_notices
-        SELECT \(literal("\(end)Deleted")), \(end == .source ? 1 : 0), l.source, l.name,
-          l.destination, l.rules, l.origin
-        FROM temp.lost_edges AS l
-        WHERE l.removal = \(end.removal) AND l.rules & \(effect.bit)
-        AND (l.\(end.rawValue) NOT IN (SELECT id FROM temp.already_notified WHERE NOT leaves)
+        temp.lost_edges AS e WHERE e.removal = \(end.removal)
+        AND (e.\(end.rawValue) NOT IN (SELECT id FROM temp.already_notified WHERE NOT leaves)
           \(isUnnotified))
-        AND l.\(other.rawValue) NOT IN (SELECT id FROM temp.gone)
-        """)
+        """, effect)
     }
   }
 
   package func writeCollectedNotices(_ few: Slice = .all) throws {
-    try nameEndsOfNotices(few)
-    if current.sweep.isResumed || current.sweep.isSweep && model.hasRelationshipsOfSameName {
-      try dropWrittenNotices(few, since: current.batch)
-    }
-    try dropNoticesOfEarlierSweep(few)
-    try insertNotices(few)
-  }
-
-  private func nameEndsOfNotices(_ few: Slice) throws {
     let ends = ["source", "destination"].map {
       "SELECT \($0) AS id FROM temp.pending_notices WHERE rowid > ?1 AND rowid <= ?2"
     }
     try db.storeKeysOfRows(binding, ends.joined(separator: " UNION "), few.bound)
+    if current.sweep.isResumed || current.sweep.isSweep && model.hasRelationshipsOfSameName {
+      try dropWrittenNotices(few, since: current.batch)
+    }
+    // An edge that was removed may have been there again when a sweep of one kind deleted its
+    // source: that sweep wrote the notice.
+    if try db.integer("SELECT 1 FROM temp.unnotified_edges LIMIT 1") != nil {
+      try dropWrittenNotices(
+        few, since: db.meta(.notifiedSince) ?? 0,
+        where: """
+          (source, name, destination) IN temp.unnotified_edges
+          AND source IN (SELECT id FROM temp.already_notified WHERE NOT leaves)
+          """)
+    }
+    try insertNotices(few)
   }
 
   /// Drops notices that were written already. After a crash, and where others write, a further plan
@@ -142,18 +143,6 @@ extension Writer {
         """, few.bound + [.integer(batch)])
   }
 
-  /// Drops notices for edges that were removed, and that were there again when a sweep of one kind
-  /// deleted their source: that sweep wrote the notice.
-  private func dropNoticesOfEarlierSweep(_ few: Slice) throws {
-    if try db.integer("SELECT 1 FROM temp.unnotified_edges LIMIT 1") == nil { return }
-    try dropWrittenNotices(
-      few, since: db.meta(.notifiedSince) ?? 0,
-      where: """
-        (source, name, destination) IN temp.unnotified_edges
-        AND source IN (SELECT id FROM temp.already_notified WHERE NOT leaves)
-        """)
-  }
-
   /// Writes the notices. Their numbers continue behind the last notice that ever existed. An edge
   /// that is stored in two relations gets one notice.
   private func insertNotices(_ few: Slice) throws {
@@ -172,8 +161,7 @@ extension Writer {
         GROUP BY reason, sc, s, name, dc, d, origin > \(Origin.manual.rawValue), to_destination
         """, few.bound + [.integer(current.batch), .text(MetaKey.lastNotice.name)])
     current.counts.notices += db.changes
-    try db.run(
-      "DELETE FROM temp.pending_notices WHERE rowid > ? AND rowid <= ?", few.bound[0], few.bound[1])
+    try db.run("DELETE FROM temp.pending_notices WHERE \(few.contains("rowid"))")
   }
 
   /// The notices to be written, with the collections and keys of both ends.

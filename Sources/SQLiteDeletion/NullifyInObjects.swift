@@ -14,20 +14,12 @@ extension Writer {
   /// To be called before these edges are deleted.
   func nullifyReferences(_ edges: LosingEdges) throws {
     if !nullifiesObjects { return }
-    try db.run(
+    let objects = try db.all(
       """
-      INSERT OR IGNORE INTO temp.nullified
-      SELECT e.source FROM \(edges.edgesClause)
-      WHERE \(edges.condition) AND e.origin >= \(Origin.firstOfValues.rawValue) AND e.rules & \(Rules.nullifySourceIfDestinationDeleted.rawValue)
-      AND e.source NOT IN (SELECT id FROM temp.gone)
-      """)
-    if db.changes == 0 { return }
-    var page = try nullified(after: 0)
-    while let last = page.last {
-      for id in page { try nullify(id, edges.slice) }
-      page = try nullified(after: last)
-    }
-    try db.empty(.nullified)
+      \(edges.objectsToNullify) AND e.source NOT IN (SELECT id FROM temp.gone) ORDER BY 1
+      """
+    ) { $0.integer(0) }
+    for id in objects { try nullify(id, edges.slice) }
   }
 
   package var nullifiesObjects: Bool {
@@ -35,22 +27,9 @@ extension Writer {
       && identities.counters.rulesSeen.contains(.nullifySourceIfDestinationDeleted)
   }
 
-  private func nullified(after id: Int64) throws -> [Int64] {
-    try db.all(
-      "SELECT id FROM temp.nullified WHERE id > ? ORDER BY id LIMIT 1000", .integer(id)
-    ) { $0.integer(0) }
-  }
-
   /// Rewrites an object once, however many of its references are removed.
   private func nullify(_ id: Int64, _ slice: Slice) throws {
-    let object = try db.first(
-      """
-      SELECT c.name, n.type, n.value
-      FROM cascade_node AS n JOIN cascade_collection AS c ON c.id = n.collection WHERE n.id = ?
-      """, .integer(id)
-    ) { (collection: $0.text(0), type: $0.optionalText(1), value: $0.optionalText(2)) }
-    guard let object, var members = object.value.flatMap({ JSONText(valid: $0).members() })
-    else { return }
+    guard let object = try object(id), var members = object.members else { return }
     let gone = try goneEnds(of: id, slice)
     var isChanged = false
     for place in facts.references.of(object.collection, type: object.type)
@@ -79,5 +58,15 @@ extension Writer {
       """, .integer(id), .integer(Origin.firstOfValues.rawValue), .integer(slice.high)
     ) { $0.integer(0) }
     return Set(ends)
+  }
+}
+
+extension LosingEdges {
+  /// The objects whose values lose a reference.
+  var objectsToNullify: Query {
+    """
+    SELECT DISTINCT e.source FROM \(rows) AND e.origin >= \(Origin.firstOfValues.rawValue)
+    AND e.rules & \(Rules.nullifySourceIfDestinationDeleted.rawValue)
+    """
   }
 }

@@ -19,39 +19,35 @@ extension Writer {
       // The savepoint takes back the trash entries of rows that stay after all.
       current.counts.edgesRemoved +=
         mayRefuse
-        ? try db.savepoint { try nullify(relation, of: table, slice, losing(slice)) }
-        : try nullify(relation, of: table, slice, losing(slice))
+        ? try db.savepoint { try nullify(relation, of: table, losing(slice), slice) }
+        : try nullify(relation, of: table, losing(slice), slice)
     }
   }
 
   private func nullify(
-    _ relation: EdgeRelation, of table: Table, _ slice: Slice, _ losing: [Query]
+    _ relation: EdgeRelation, of table: Table, _ losing: [Query], _ slice: Slice
   ) throws -> Int {
     if model.trash > .zero { try trashReferences(of: relation, losing, slice) }
     let mark = try journalMark
-    let count = try losing.reduce(0) {
-      try $0 + db.nullify(relation, of: table, in: $1, slice, current.numbers)
-    }
+    let count = try losing.reduce(0) { try $0 + nullify(relation, of: table, in: $1, slice) }
     for rows in losing { try refuseIfReferencesRemain(rows, of: table) }
     try unjournalOwnNulls(of: relation, slice, behind: mark)
     return count
   }
-}
 
-extension Connection {
+  /// Returns how many rows were written.
   func nullify(
-    _ relation: EdgeRelation, of table: Table, in rows: Query, _ slice: Slice,
-    _ numbers: NumberedTables
-  ) throws(SQLiteError) -> Int {
-    let assignments = relation.nulledColumns("r", slice, numbers)
+    _ relation: EdgeRelation, of table: Table, in rows: Query, _ slice: Slice
+  ) throws -> Int {
+    let assignments = relation.nulledColumns("r", slice, current.numbers)
       .map { "\(quoted($0.column)) = \($0.value)" as Query }
-    try run(
+    try db.run(
       """
       UPDATE OR ABORT main.\(quoted(table.name)) AS r SET \(assignments.joined(separator: ", "))
       WHERE \(table.identity("r")) IN (
         \(rows))
       """)
-    return changes
+    return db.changes
   }
 }
 

@@ -25,31 +25,8 @@ extension Writer {
   package func findCandidates() throws {
     if try !db.hasNewCandidates { return }
     try db.run("DELETE FROM temp.new_candidates WHERE id IN (SELECT id FROM temp.gone)")
-    try noteCandidateEdges()
-  }
-
-  package func persistCandidates(_ few: Slice) throws {
-    let ends = ["id", "via"].map {
-      "SELECT \($0) AS id FROM temp.new_candidates WHERE rowid > ?1 AND rowid <= ?2 AND \($0) < 0"
-    }
-    try db.storeKeysOfRows(binding, ends.joined(separator: " UNION "), few.bound)
-    try db.run(
-      """
-      INSERT OR REPLACE INTO cascade_candidate(
-        collection, key, via_collection, via_key, name, rule, stored, waits_for)
-      SELECT s.collection, coalesce(n.key, k.key),
-        iif(coalesce(v.key, vk.key) IS NULL, 0, coalesce(v.collection, vk.collection)),
-        coalesce(v.key, vk.key, ''), s.name, s.rule, s.stored, s.waits_for
-      FROM temp.new_candidates AS s
-      LEFT JOIN cascade_node AS n ON n.id = s.id LEFT JOIN temp.known AS k ON k.id = s.id
-      LEFT JOIN cascade_node AS v ON v.id = s.via LEFT JOIN temp.known AS vk ON vk.id = s.via
-      WHERE s.rowid > ? AND s.rowid <= ? AND coalesce(n.key, k.key) IS NOT NULL
-      """, few.bound[0], few.bound[1])
-  }
-
-  /// Stored edges and join rows are deleted with either end, and a managed destination leaves no
-  /// number behind. A source that releases a destination can be the reason although it stays.
-  private func noteCandidateEdges() throws {
+    // Stored edges and join rows are deleted with either end, and a managed destination leaves no
+    // number behind. A source that releases a destination can be the reason although it stays.
     try db.run(
       """
       UPDATE temp.new_candidates SET stored = 1 WHERE rule = 8
@@ -72,6 +49,25 @@ extension Writer {
         "UPDATE temp.new_candidates SET stored = 1 WHERE rule = 4 AND name = ? AND collection = ?",
         .integer(relation.nameId), .integer(relation.source.id))
     }
+  }
+
+  package func persistCandidates(_ few: Slice) throws {
+    let ends = ["id", "via"].map {
+      "SELECT \($0) AS id FROM temp.new_candidates WHERE rowid > ?1 AND rowid <= ?2 AND \($0) < 0"
+    }
+    try db.storeKeysOfRows(binding, ends.joined(separator: " UNION "), few.bound)
+    try db.run(
+      """
+      INSERT OR REPLACE INTO cascade_candidate(
+        collection, key, via_collection, via_key, name, rule, stored, waits_for)
+      SELECT s.collection, coalesce(n.key, k.key),
+        iif(coalesce(v.key, vk.key) IS NULL, 0, coalesce(v.collection, vk.collection)),
+        coalesce(v.key, vk.key, ''), s.name, s.rule, s.stored, s.waits_for
+      FROM temp.new_candidates AS s
+      LEFT JOIN cascade_node AS n ON n.id = s.id LEFT JOIN temp.known AS k ON k.id = s.id
+      LEFT JOIN cascade_node AS v ON v.id = s.via LEFT JOIN temp.known AS vk ON vk.id = s.via
+      WHERE s.rowid > ? AND s.rowid <= ? AND coalesce(n.key, k.key) IS NOT NULL
+      """, few.bound[0], few.bound[1])
   }
 
   /// Records, as rule 0, the leases without which a sweep would have found more unreachable nodes.
@@ -134,20 +130,50 @@ extension Writer {
 
   /// Called in the transaction that carried out what followed, or after the steps that did.
   package func deleteDueCandidates(_ few: Slice = .all) throws {
-    try db.run(
-      """
-      DELETE FROM cascade_candidate
-      WHERE id IN (SELECT id FROM temp.due_candidates WHERE id > ? AND id <= ?)
-      """, few.bound[0], few.bound[1])
-    try db.run(
-      "DELETE FROM temp.due_candidates WHERE id > ? AND id <= ?", few.bound[0], few.bound[1])
+    let due: Query = "FROM temp.due_candidates WHERE \(few.contains("id"))"
+    try db.run("DELETE FROM main.cascade_candidate WHERE id IN (SELECT id \(due))")
+    try db.run("DELETE \(due)")
+  }
+
+  // MARK: - Candidates that are gone
+
+  /// Removes the records of spared nodes that are gone by now. Such a node has no reason to be
+  /// deleted any more: a node that has its key later is another one. This is checked whenever a
+  /// sweep begins, and in each transaction of the daemon that deletes.
+  package func deleteStaleCandidates() throws {
+    if try attachment.isDetached || !hasStoredCandidates { return }
+    try adaptToSchema()
+    if isPartlyBound { return }
+    try forEachSlice(of: "SELECT s.id \(staleCandidates)") { few in
+      try db.run("DELETE \(staleCandidates) AND \(few.contains("s.id"))")
+    }
+  }
+
+  /// Called in a transaction that deleted something.
+  func deleteStaleCandidatesInTransaction() throws {
+    if try hasStoredCandidates { try db.run(generated: "DELETE \(staleCandidates)", []) }
+  }
+
+  private var hasStoredCandidates: Bool {
+    get throws { try db.integer("SELECT 1 FROM cascade_candidate WHERE rule LIMIT 1") != nil }
+  }
+
+  /// A file is no row, and counts as always there.
+  private var staleCandidates: String {
+    let isThere = binding.nodeExists(
+      "s",
+      object: """
+        (s.collection IN (SELECT id FROM cascade_collection WHERE name GLOB 'cascade_file/*')
+          OR EXISTS (SELECT 1 FROM main.cascade_node AS n
+            WHERE n.collection = s.collection AND n.key = s.key))
+        """)
+    return "FROM main.cascade_candidate AS s WHERE s.rule AND NOT \(isThere)"
   }
 }
 
 extension Connection {
   /// Whether a lease has ended that spared something. `now` is in milliseconds, as everywhere.
   package func hasFreed(at now: Int64) throws(SQLiteError) -> Bool {
-    if try integer("SELECT 1 FROM cascade_candidate WHERE rule LIMIT 1") == nil { return false }
     try findDueCandidates(.all, waiting: false, at: now, limit: 1)
     defer { try? empty(.dueCandidates) }
     return try integer("SELECT 1 FROM temp.due_candidates") != nil
@@ -190,11 +216,7 @@ extension Connection {
         FROM temp.due_candidates
         WHERE node IS NOT NULL
         AND (rule = 32 OR rule = 8 AND (NOT via_there OR stored AND NOT refers))
-        ON CONFLICT DO UPDATE SET rules = rules | excluded.rules
-        """)
-    try run(
-      generated: """
-        INSERT INTO temp.lost_edges
+        UNION ALL
         SELECT node, name, coalesce(via, 0), \(declared), rule, 0,
           \(Removal.destinationDeleted.code)
         FROM temp.due_candidates
@@ -231,18 +253,36 @@ extension Connection {
       ])
   }
 
-  /// Looks up whether the node and the other end exist, and the numbers of both.
+  /// Looks up whether the node and the other end exist, and the numbers of both. A row in
+  /// `cascade_node` does not say whether the application's row exists.
   private func findCandidateEnds(_ binding: Binding) throws(SQLiteError) {
-    try run(
-      """
-      UPDATE temp.due_candidates SET
-        node = (SELECT n.id FROM cascade_node AS n
-          WHERE n.collection = due_candidates.collection AND n.key = due_candidates.key),
-        via = (SELECT n.id FROM cascade_node AS n
-          WHERE n.collection = via_collection AND n.key = via_key)
-      """)
+    for (end, prefix) in [("node", ""), ("via", "via_")] {
+      let (collection, key) = ("\(prefix)collection", "\(prefix)key")
+      try run(
+        generated: """
+          UPDATE temp.due_candidates SET \(end) = (SELECT n.id FROM main.cascade_node AS n
+            WHERE n.collection = due_candidates.\(collection) AND n.key = due_candidates.\(key))
+          WHERE \(collection) NOT IN (\(binding.tableNumbers))
+          """)
+      for table in binding.collections.values {
+        try run(
+          generated: """
+            INSERT INTO temp.staged(collection, key, row, via)
+            SELECT \(table.id), \(table.key("d")), \(table.row("d")), x.id
+            FROM temp.due_candidates AS x
+            CROSS JOIN \(table.rows) AS d ON \(table.hasKey("d", "x.\(key)"))
+            WHERE x.\(collection) = \(table.id)
+            """)
+      }
+      try numberFound()
+      try run(
+        generated: """
+          UPDATE temp.due_candidates SET \(end) = f.id FROM temp.staged AS f
+          WHERE f.via = due_candidates.id
+          """)
+      try clearFound()
+    }
     try run("UPDATE temp.due_candidates SET via_there = 1 WHERE via IS NOT NULL")
-    for table in binding.collections.values { try findCandidateRows(of: table) }
     try run(
       """
       INSERT INTO temp.staged(collection, key, via)
@@ -291,70 +331,5 @@ extension Connection {
             AND \(relation.destination.hasRow(withKey: relation.reference)))
           """)
     }
-  }
-
-  /// A row in `cascade_node` does not say whether the application's row exists.
-  private func findCandidateRows(of table: NodeTable) throws(SQLiteError) {
-    let id = Value.integer(table.id)
-    try run("UPDATE temp.due_candidates SET node = NULL WHERE collection = ?", id)
-    try run("UPDATE temp.due_candidates SET via = NULL, via_there = 0 WHERE via_collection = ?", id)
-    try run(
-      generated: """
-        INSERT INTO temp.staged(collection, key, row, via, rule)
-        SELECT \(table.id), \(table.key("d")), \(table.row("d")), x.id, 0
-        FROM temp.due_candidates AS x CROSS JOIN \(table.rows) AS d ON \(table.hasKey("d", "x.key"))
-        WHERE x.collection = \(table.id)
-        UNION ALL
-        SELECT \(table.id), \(table.key("d")), \(table.row("d")), x.id, 1
-        FROM temp.due_candidates AS x CROSS JOIN \(table.rows) AS d ON \(table.hasKey("d", "x.via_key"))
-        WHERE x.via_collection = \(table.id)
-        """)
-    try numberFound()
-    try run(
-      """
-      UPDATE temp.due_candidates SET node = f.id FROM temp.staged AS f
-      WHERE f.via = due_candidates.id AND f.rule = 0
-      """)
-    try run(
-      """
-      UPDATE temp.due_candidates SET via = f.id, via_there = 1 FROM temp.staged AS f
-      WHERE f.via = due_candidates.id AND f.rule = 1
-      """)
-    try clearFound()
-  }
-}
-
-/// Removes the records of spared nodes that are gone by now. Such a node has no reason to be
-/// deleted any more: a node that has its key later is another one. This is checked whenever a sweep
-/// begins, and in each transaction of the daemon that deletes.
-extension Writer {
-  package func deleteStaleCandidates() throws {
-    if try attachment.isDetached || !hasStoredCandidates { return }
-    try adaptToSchema()
-    if isPartlyBound { return }
-    try forEachSlice(of: "SELECT s.id \(staleCandidates)") { few in
-      try db.run("DELETE \(staleCandidates) AND \(few.contains("s.id"))")
-    }
-  }
-
-  /// Called in a transaction that deleted something.
-  func deleteStaleCandidatesInTransaction() throws {
-    if try hasStoredCandidates { try db.run(generated: "DELETE \(staleCandidates)", []) }
-  }
-
-  private var hasStoredCandidates: Bool {
-    get throws { try db.integer("SELECT 1 FROM cascade_candidate WHERE rule LIMIT 1") != nil }
-  }
-
-  /// A file is no row, and counts as always there.
-  private var staleCandidates: String {
-    let isThere = binding.nodeExists(
-      "s",
-      object: """
-        (s.collection IN (SELECT id FROM cascade_collection WHERE name GLOB 'cascade_file/*')
-          OR EXISTS (SELECT 1 FROM main.cascade_node AS n
-            WHERE n.collection = s.collection AND n.key = s.key))
-        """)
-    return "FROM main.cascade_candidate AS s WHERE s.rule AND NOT \(isThere)"
   }
 }

@@ -14,17 +14,15 @@ extension Writer {
       $0.rules.contains(.deleteDestinationIfAllSourcesDeleted)
         && $0.referringTable.map(binding.mayBeWrittenByTrigger) ?? false
     }
-    let held = try relations.flatMap { try db.nodesHeldAfterTriggers(by: $0, slice) }
+    let held = try relations.flatMap { try nodesHeldAfterTriggers(by: $0, slice) }
     if !held.isEmpty { throw ApplicationRefusal(nodes: held) }
   }
-}
 
-extension Connection {
   /// Where the application has triggers, all rows have their keys in `temp.known`, however they are
   /// numbered.
-  fileprivate func nodesHeldAfterTriggers(by relation: EdgeRelation, _ slice: Slice)
-    throws(SQLiteError) -> [Int64]
-  {
+  private func nodesHeldAfterTriggers(
+    by relation: EdgeRelation, _ slice: Slice
+  ) throws -> [Int64] {
     let destination = relation.destination
     let isHeld =
       if case .json = relation.form {
@@ -38,7 +36,7 @@ extension Connection {
       } else {
         "EXISTS (SELECT 1 FROM \(relation.sources(of: "m")))"
       }
-    return try all(
+    return try db.all(
       generated: """
         SELECT g.id FROM temp.gone AS g
         CROSS JOIN \(destination.nodes) AS m ON m.id = g.id AND m.collection = \(destination.id)

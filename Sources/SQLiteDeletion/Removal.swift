@@ -14,23 +14,20 @@ extension Writer {
   func removeReferences(_ slice: Slice, _ ends: NodeCounts) throws {
     for relation in binding.edgeRelations
     where relation.mayLoseEdges(ends) && !current.keepsReferencesUntilGone(relation, binding) {
-      if let (table, ends) = binding.joinRowsWithoutNodes(of: relation) {
+      if let (table, _) = binding.joinRowsWithoutNodes(of: relation) {
         if current.sweep.followedRules != .all { try journalLostJoins(of: relation, slice) }
         if current.sweep.isStepped && !current.step.isUndisturbed {
           try journalUnplanned(relation, slice)
         }
-        let leavesLater = slice.high != .max
-        let numbers = current.numbers
-        let rows = { (slice: Slice) in
-          ends.flatMap {
-            table.joinRows(
-              of: relation, $0.end, other: $0.other, slice, numbers, leavesLater: leavesLater)
-          }
+        let (binding, numbers) = (binding, current.numbers)
+        let rows = { (part: Slice) in
+          binding.goingJoinRows(of: relation, part, numbers, leavesLater: slice.high != .max)?.rows
+            ?? []
         }
         try attemptOrRefuse(slice, "a row of \"\(table.name)\" cannot be deleted", rows: rows) {
-          slice in
-          for rows in rows(slice) {
-            current.counts.edgesRemoved += try db.deleteJoins(of: table, in: rows)
+          part in
+          for rows in rows(part) {
+            current.counts.edgesRemoved += try deleteJoins(of: table, in: rows)
             try refuseIfReferencesRemain(rows, of: table)
           }
         }
@@ -54,14 +51,15 @@ extension Writer {
           forms.map { "SELECT 1 FROM \(table.rows) AS o WHERE \(table.isGone("o", $0, slice))" }
         }
       ) { slice in
-        if !current.journalsDeletions || !binding.hasConsequences(table, current.numbers) {
-          try db.deleteGoneRows(of: table, forms, slice)
-        } else if attachment.areTriggersOff {
-          try journalGoneRows(of: table, forms, slice)
-          try db.deleteGoneRows(of: table, forms, slice)
-        } else {
-          try journaled { try db.deleteGoneRows(of: table, forms, slice) }
+        let isJournaled =
+          current.journalsDeletions && binding.hasConsequences(table, current.numbers)
+        if isJournaled && attachment.areTriggersOff { try journalGoneRows(of: table, forms, slice) }
+        func delete() throws {
+          for form in forms {
+            try db.run("DELETE FROM \(table.rows) AS r WHERE \(table.isGone("r", form, slice))")
+          }
         }
+        try isJournaled && !attachment.areTriggersOff ? journaled(delete) : delete()
       }
       if binding.hasTriggers { try refuseKeptRows(table, slice) }
     }
@@ -96,6 +94,16 @@ extension Writer {
     }
   }
 
+  /// Returns how many rows were deleted.
+  func deleteJoins(of table: Table, in rows: Query) throws -> Int {
+    try db.run(
+      """
+      DELETE FROM main.\(quoted(table.name)) AS r WHERE \(table.identity("r")) IN (
+        \(rows))
+      """)
+    return db.changes
+  }
+
   /// Journals the edges that a step removes with one of their ends: the other end may still have to
   /// follow.
   func journal(_ edges: LosingEdges) throws {
@@ -104,28 +112,8 @@ extension Writer {
       """
       INSERT INTO main.cascade_journal(what, key, a, b, c, d)
       SELECT 0, \(edges.end.removal), e.source, e.name, e.destination, \(rules)
-      FROM \(edges.edgesClause) WHERE \(edges.condition) AND \(rules)
+      FROM \(edges.rows) AND \(rules)
       """)
-  }
-}
-
-extension Connection {
-  /// Returns how many rows were deleted.
-  func deleteJoins(of table: Table, in rows: Query) throws(SQLiteError) -> Int {
-    try run(
-      """
-      DELETE FROM main.\(quoted(table.name)) AS r WHERE \(table.identity("r")) IN (
-        \(rows))
-      """)
-    return changes
-  }
-
-  fileprivate func deleteGoneRows(
-    of end: NodeTable, _ forms: [NumberForm], _ slice: Slice
-  ) throws(SQLiteError) {
-    for form in forms {
-      try run("DELETE FROM \(end.rows) AS r WHERE \(end.isGone("r", form, slice))")
-    }
   }
 }
 

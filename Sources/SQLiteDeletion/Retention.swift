@@ -12,23 +12,18 @@ extension Writer {
   /// First the trash, one batch after the other; then the notices; then the ledger. The ledger
   /// keeps every batch that has trash, and how far a file of many transactions came.
   package func deleteSomeExpired(at now: Int64, rows: Int = 1_000) throws -> Bool {
-    let limit = now - model.trash.inMilliseconds
-    if let batch = try expiredBatch(of: "cascade_trash_layout", before: limit, at: now) {
+    if let batch = try expiredBatch(of: "cascade_trash_layout", at: now) {
       try deleteTrash(batch, rows: Int64(rows))
       return true
     }
     let ofFiles = "cascade_trash_file WHERE fate = \(FileFate.trashed.rawValue)"
-    if let batch = try expiredBatch(of: ofFiles, before: limit, at: now) {
+    if let batch = try expiredBatch(of: ofFiles, at: now) {
       // The nodes that lost these files need no identity any more.
       try db.run("DELETE FROM cascade_trash_node WHERE batch = ?", .integer(batch))
-      return try markFilesForDeletion(of: batch, Int64(rows))
+      return try db.markTrashedFiles(of: batch, .toDelete, most: Int64(rows)) > 0
     }
-    if try deleteExpiredNotices(before: now - model.retention.notices.inMilliseconds, at: now, rows)
-    {
-      return true
-    }
-    return try deleteExpiredLedger(
-      before: now - model.retention.ledger.inMilliseconds, at: now, rows)
+    if try deleteExpiredNotices(at: now, rows) { return true }
+    return try deleteExpiredLedger(at: now, rows)
   }
 
   /// Deletes all that is past its time. Returns how many batches were deleted from the trash.
@@ -39,9 +34,7 @@ extension Writer {
   }
 
   /// The oldest batch that is past its time, and that no open sweep or undo belongs to.
-  private func expiredBatch(
-    of kept: String, before limit: Int64, at now: Int64
-  ) throws -> Int64? {
+  private func expiredBatch(of kept: String, at now: Int64) throws -> Int64? {
     try db.integer(
       generated: """
         SELECT t.batch FROM (SELECT DISTINCT batch FROM \(kept)) AS t
@@ -50,14 +43,9 @@ extension Writer {
         ORDER BY t.batch LIMIT 1
         """,
       [
-        .integer(limit), .integer(now), .text(MetaKey.sweepBatch.name),
-        .text(MetaKey.undoBatch.name),
+        .integer(now - model.trash.inMilliseconds), .integer(now),
+        .text(MetaKey.sweepBatch.name), .text(MetaKey.undoBatch.name),
       ])
-  }
-
-  /// Marks files of a batch to be removed for good after the commit. False if there are none.
-  private func markFilesForDeletion(of batch: Int64, _ most: Int64) throws -> Bool {
-    try db.markTrashedFiles(of: batch, .toDelete, most: most) > 0
   }
 
   private func deleteTrash(_ batch: Int64, rows: Int64) throws {
@@ -65,29 +53,24 @@ extension Writer {
     try db.run(
       "UPDATE cascade_trash_layout SET remaining = -1 WHERE batch = ? AND remaining >= 0",
       .integer(batch))
-    if try markFilesForDeletion(of: batch, rows) { return }
-    for table in ["cascade_trash", "cascade_trash_node"] {
+    if try db.markTrashedFiles(of: batch, .toDelete, most: rows) > 0 { return }
+    // The layouts go last: by them, the batch is found again.
+    for (table, key) in [
+      ("cascade_trash", "batch, id, part"), ("cascade_trash_node", "batch, id"),
+      ("cascade_trash_edge", "batch, source, name, destination, origin"),
+      ("cascade_trash_layout", "batch, layout"),
+    ] {
       try db.run(
         """
-        DELETE FROM main.\(table) WHERE batch = \(bind: batch) AND id <= (
-          SELECT max(id) FROM (
-            SELECT id FROM main.\(table) WHERE batch = \(bind: batch)
-            ORDER BY id LIMIT \(bind: rows)))
+        DELETE FROM main.\(table) WHERE (\(key)) IN (
+          SELECT \(key) FROM main.\(table) WHERE batch = \(bind: batch) LIMIT \(bind: rows))
         """)
       if db.changes > 0 { return }
     }
-    try db.run(
-      """
-      DELETE FROM cascade_trash_edge WHERE (batch, source, name, destination, origin) IN (
-        SELECT batch, source, name, destination, origin FROM cascade_trash_edge WHERE batch = ?1
-        LIMIT ?2)
-      """, .integer(batch), .integer(rows))
-    if db.changes > 0 { return }
-    try db.run("DELETE FROM cascade_trash_layout WHERE batch = ?", .integer(batch))
   }
 
-  private func deleteExpiredNotices(before limit: Int64, at now: Int64, _ rows: Int) throws -> Bool
-  {
+  private func deleteExpiredNotices(at now: Int64, _ rows: Int) throws -> Bool {
+    let limit = now - model.retention.notices.inMilliseconds
     try db.saveLastNotice()
     try db.run(
       generated: """
@@ -99,7 +82,8 @@ extension Writer {
   }
 
   /// Does not examine rows behind the last one that is past its time: there may be many.
-  private func deleteExpiredLedger(before limit: Int64, at now: Int64, _ rows: Int) throws -> Bool {
+  private func deleteExpiredLedger(at now: Int64, _ rows: Int) throws -> Bool {
+    let limit = now - model.retention.ledger.inMilliseconds
     try db.run(
       generated: """
         WITH young(seq) AS (
@@ -163,9 +147,7 @@ extension Connection {
   fileprivate static func realTime(_ entry: String) -> String {
     "(\(entry).at + \(MetaKey.clockJumps(after: "\(entry).seq")))"
   }
-}
 
-extension Connection {
   /// Gives a fate to at most `most` files of a batch that are in the trash. Returns how many.
   package func markTrashedFiles(
     of batch: Int64, _ fate: FileFate, most: Int64

@@ -20,9 +20,15 @@ extension Writer {
       layout, id: try sideId, values: values, from: TrashLayout.rows(of: table, Table.union(rows)))
   }
 
-  /// Numbers the entries that are not nodes, from the lowest number down.
+  /// Numbers the entries that are not nodes. Their ids are above those of all nodes, and count
+  /// down.
   private var sideId: Query {
-    get throws { "\(bind: try lowestSideId()) - row_number() OVER ()" }
+    get throws {
+      let lowest = try db.integer(
+        "SELECT id FROM cascade_trash WHERE batch = ? AND id > ? ORDER BY id LIMIT 1",
+        .integer(current.batch), .integer(NumberRange.sideEntries))
+      return "\(bind: lowest ?? .max) - row_number() OVER ()"
+    }
   }
 
   /// Keeps the references that the application's foreign keys will remove from rows that stay.
@@ -51,19 +57,15 @@ extension Writer {
       kind: .change, collection: collection?.id, subject: table.name,
       columns: identity + key.columns, keys: identity.count)
     if layout.columns.count + key.columns.count > TrashLayout.columnsPerPart { return }
-    let defaults = try defaults(key, in: table).map { "\(bind: $0)" as Query }
+    // The values that the foreign key sets its columns to.
+    let defaults = try key.columns.map { name -> Query in
+      guard key.onDelete == .setDefault, let column = table.column(name) else { return "NULL" }
+      return "\(bind: try defaultValue(column))"
+    }
     let rows = TrashLayout.rows(of: table, follower.rows(slice))
     try writeToTrash(
       layout, id: try sideId, values: layout.values(of: "r", in: table) + defaults,
       from: "\(rows)\(isLeft)")
-  }
-
-  /// The values that the foreign key sets its columns to.
-  private func defaults(_ key: Table.ForeignKey, in table: Table) throws -> [Value] {
-    try key.columns.map { name in
-      guard key.onDelete == .setDefault, let column = table.column(name) else { return .null }
-      return try defaultValue(column)
-    }
   }
 
   /// The same for a managed object, before its new value is written.
@@ -71,50 +73,20 @@ extension Writer {
     if model.trash <= .zero { return }
     let layout = TrashLayout(kind: .value, columns: ["id", "value", "value"])
     try writeToTrash(
-      layout, id: "\(bind: try lowestSideId()) - 1",
-      values: ["n.id", "n.value", "\(bind: .text(value))"],
+      layout, id: try sideId, values: ["n.id", "n.value", "\(bind: .text(value))"],
       from: "main.cascade_node AS n WHERE n.id = \(bind: id)")
   }
-}
 
-extension TrashLayout {
-  /// The rows `r` of the table that are identified by the query.
-  fileprivate static func rows(of table: Table, _ identities: Query) -> Query {
-    """
-    main.\(quoted(table.name)) AS r WHERE \(table.identity("r")) IN (
-      \(identities))
-    """
-  }
-}
+  // MARK: - Rows that are not nodes
 
-extension Table {
-  /// Identifies a row of a table without a key: by its rowid, and by the values of the columns that
-  /// foreign keys do not change. Another row may have the rowid later, but rarely has the same
-  /// values too.
-  fileprivate func identityWithoutKey(_ most: Int) -> [String?] {
-    let taken = foreignKeys.filter(\.onDelete.clearsReference).flatMap(\.columns).map(\.folded)
-    let values = columns.filter { !$0.isGenerated && !taken.contains($0.name.folded) }.map(\.name)
-    return [nil] + values.prefix(max(most - 1, 0)).map(Optional.some)
-  }
-}
-
-// MARK: - Rows that are not nodes
-
-extension Writer {
   /// Keeps join rows, and rows that go by foreign keys which no rule examines.
   func trashSideRows(_ slice: Slice) throws {
     var relations: [Table: [Query]] = [:]
-    for relation in binding.edgeRelations {
-      guard let (table, ends) = binding.joinRowsWithoutNodes(of: relation),
-        !current.keepsReferencesUntilGone(relation, binding)
-      else {
-        continue
-      }
-      relations[table, default: []] += ends.flatMap {
-        table.joinRows(
-          of: relation, $0.end, other: $0.other, slice, current.numbers,
-          leavesLater: slice.high != .max)
-      }
+    for relation in binding.edgeRelations
+    where !current.keepsReferencesUntilGone(relation, binding) {
+      guard let (table, rows) = binding.goingJoinRows(of: relation, slice, current.numbers)
+      else { continue }
+      relations[table, default: []] += rows
     }
     for follower in foreignKeyEffects() where follower.lost == nil {
       relations[follower.table, default: []].append(follower.rows(slice))
@@ -141,5 +113,26 @@ extension Writer {
       // `DEFAULT word` is the text 'word'.
       return .text(expression)
     }
+  }
+}
+
+extension TrashLayout {
+  /// The rows `r` of the table that are identified by the query.
+  fileprivate static func rows(of table: Table, _ identities: Query) -> Query {
+    """
+    main.\(quoted(table.name)) AS r WHERE \(table.identity("r")) IN (
+      \(identities))
+    """
+  }
+}
+
+extension Table {
+  /// Identifies a row of a table without a key: by its rowid, and by the values of the columns that
+  /// foreign keys do not change. Another row may have the rowid later, but rarely has the same
+  /// values too.
+  fileprivate func identityWithoutKey(_ most: Int) -> [String?] {
+    let taken = foreignKeys.filter(\.onDelete.clearsReference).flatMap(\.columns).map(\.folded)
+    let values = columns.filter { !$0.isGenerated && !taken.contains($0.name.folded) }.map(\.name)
+    return [nil] + values.prefix(max(most - 1, 0)).map(Optional.some)
   }
 }

@@ -12,22 +12,17 @@ extension Writer {
       if slice.low == 0 && !current.sweep.isSweep { try trashUnlinkedEdges() }
       try trashIdentitiesOfReasons(slice)
     }
-    if try !mayHaveEdges { return }
+    // Earlier steps may have removed the last edges of the batch.
+    let mayHaveEdges = try db.integer(
+      """
+      SELECT EXISTS (SELECT 1 FROM cascade_edge)
+        OR EXISTS (SELECT 1 FROM cascade_trash_edge WHERE batch = ?)
+      """, .integer(current.batch))
+    if mayHaveEdges == 0 { return }
     if !current.step.isHighFanOut {
       for edges in LosingEdges.all(of: slice) { try trashLosingEdges(edges) }
     }
     try trashIdentities(slice)
-  }
-
-  /// Whether the batch may have stored edges. Earlier steps may have removed the last ones.
-  private var mayHaveEdges: Bool {
-    get throws {
-      try db.integer(
-        """
-        SELECT EXISTS (SELECT 1 FROM cascade_edge)
-          OR EXISTS (SELECT 1 FROM cascade_trash_edge WHERE batch = ?)
-        """, .integer(current.batch)) == 1
-    }
   }
 
   /// Keeps the edges, and the identities of the surviving nodes at their other ends.

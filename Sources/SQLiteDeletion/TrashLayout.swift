@@ -65,12 +65,9 @@ package struct TrashLayout: Hashable {
   /// Entries in a slice of ids, bound behind batch and layout.
   package static let isInSlice = "\(isOfLayout) AND t.id > ?3 AND t.id <= ?4"
 
-  private var columnList: String {
-    JSON.array(columns.map { $0.map(JSON.string) ?? .null }).text
-  }
-
   fileprivate var identity: [Value] {
-    [.text(kind.rawValue), .integer(collection), .text(subject), .text(columnList)]
+    let names = JSON.array(columns.map { $0.map(JSON.string) ?? .null }).text
+    return [.text(kind.rawValue), .integer(collection), .text(subject), .text(names)]
   }
 }
 
@@ -142,23 +139,12 @@ extension Writer {
   /// The number of the layout in this batch: the existing one, or the next free one.
   func layoutNumber(_ layout: TrashLayout) throws -> Int64 {
     let identity = layout.identity
-    let known = try db.integer(
-      """
-      SELECT layout FROM cascade_trash_layout
-      WHERE batch = ? AND kind = ? AND collection IS ? AND subject = ? AND columns = ?
-      """, .integer(current.batch), identity[0], identity[1], identity[2], identity[3])
-    if let known { return known }
     return try db.integer(
-      "SELECT coalesce(max(layout), 0) + 1 FROM cascade_trash_layout WHERE batch = ?",
-      .integer(current.batch)) ?? 1
-  }
-
-  /// The lowest id so far of entries that are not nodes. Their ids are above those of all nodes,
-  /// and count down.
-  func lowestSideId() throws -> Int64 {
-    try db.integer(
       """
-      SELECT id FROM cascade_trash WHERE batch = ? AND id > ? ORDER BY id LIMIT 1
-      """, .integer(current.batch), .integer(NumberRange.sideEntries)) ?? .max
+      SELECT coalesce(
+        max(layout) FILTER (WHERE kind = ? AND collection IS ? AND subject = ? AND columns = ?),
+        max(layout) + 1, 1)
+      FROM cascade_trash_layout WHERE batch = ?
+      """, identity[0], identity[1], identity[2], identity[3], .integer(current.batch))!
   }
 }

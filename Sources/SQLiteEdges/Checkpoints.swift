@@ -6,9 +6,9 @@ internal import CascadePlanning
 package import SQLiteTables
 internal import SQLiteJournal
 
-// MARK: - Between the steps of a sweep
-
 extension Writer {
+  // MARK: - Between the steps of a sweep
+
   /// Yields the lock to other connections after a step, and checkpoints the log if it is long.
   package func yieldLock() throws {
     try pauseForOthers()
@@ -30,7 +30,11 @@ extension Writer {
   private func pauseForOthers() throws {
     let start = ContinuousClock.now
     let before = OtherConnections.commits(at: path)
-    syncLogInBackground()
+    // Starts after the previous sync. If it fails, the next checkpoint syncs.
+    log.sync = nil
+    log.sync = BackgroundWork { [file = "\(path)-wal"] in
+      try? FileDescriptor.open(file).syncData()
+    }
     if !OtherConnections.mayExist(at: path) { return try lock.policy.pause(.zero) }
     let breath = lock.pace.yieldDuration(behind: lock.durations.last ?? .zero)
     var left: Duration
@@ -39,13 +43,6 @@ extension Writer {
       left = (hadTurn ? breath.lowerBound : breath.upperBound) - (.now - start)
       try lock.policy.pause(min(.milliseconds(1), max(.zero, left)))
     } while left > .milliseconds(1)
-  }
-
-  /// Starts after the previous sync. If it fails, the next checkpoint syncs.
-  private func syncLogInBackground() {
-    let file = "\(path)-wal"
-    log.sync = nil
-    log.sync = BackgroundWork { try? FileDescriptor.open(file).syncData() }
   }
 
   /// Syncs the frames that were appended to the log while a snapshot was open. No checkpoint could
@@ -138,11 +135,9 @@ extension Writer {
     }
     return nil
   }
-}
 
-// MARK: - Outside of sweeps
+  // MARK: - Outside of sweeps
 
-extension Writer {
   /// Bounds the length of the log where SQLite must not do so itself. `atLeisure`, when there is
   /// nothing else to do, already a short log is checkpointed.
   package func limitLogLength(atLeisure: Bool) throws {
@@ -189,7 +184,12 @@ extension Writer {
     if !logUse.isSweeping || noteRoom() { return }
     for attempt in 1...attempts {
       if attempt > 1 { try lock.policy.pause(.milliseconds(100)) }
-      try checkpointForRoom()
+      if Connection.checkpointsAreSafe {
+        _ = try db.passiveCheckpoint()
+      } else {
+        try checkpointLog()
+      }
+      if logUse.allowance(at: path).isDiskFull { try releaseLogFile() }
       if noteRoom() { return }
     }
     throw LogIsFull(description: reasonForNoRoom)
@@ -200,27 +200,16 @@ extension Writer {
     let allowance = logUse.allowance(at: path)
     if allowance.isDiskFull { return false }
     let log = OtherConnections.log(at: path)
-    let added = log.map { beginsAnew($0) ? 0 : logUse.added(in: $0) } ?? 0
-    lock.pace.roomInLog = allowance.bytes - added
+    let added = log.map {
+      let beginsAnew = $0.copiedFrames == $0.frames && longestReader == nil
+      return beginsAnew ? 0 : logUse.added(in: $0)
+    }
+    lock.pace.roomInLog = allowance.bytes - (added ?? 0)
     return lock.pace.roomInLog >= min(logUse.largest, allowance.bytes)
-  }
-
-  /// Whether the next commit writes to the beginning of the log.
-  private func beginsAnew(_ log: OtherConnections.LogState) -> Bool {
-    log.copiedFrames == log.frames && longestReader == nil
   }
 
   private var longestReader: OtherConnections.ReadLock? {
     OtherConnections.transactions(at: path).filter(\.keepsLog).min { $0.mark < $1.mark }
-  }
-
-  private func checkpointForRoom() throws {
-    if Connection.checkpointsAreSafe {
-      _ = try db.passiveCheckpoint()
-    } else {
-      try checkpointLog()
-    }
-    if logUse.allowance(at: path).isDiskFull { try releaseLogFile() }
   }
 
   /// Gives the space of the log's file back to the disk, if all of it is in the database.

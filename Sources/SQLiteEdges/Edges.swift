@@ -1,5 +1,5 @@
 package import CascadeModel
-internal import CascadeSQLite
+package import CascadeSQLite
 internal import CascadeStore
 internal import CascadePlanning
 internal import SQLiteBinding
@@ -20,7 +20,7 @@ package struct EdgeKey: Hashable {
   }
 
   /// From the columns: source, name, destination, origin.
-  init(_ row: Row) {
+  package init(_ row: Row) {
     (source, name, destination) = (row.integer(0), row.integer(1), row.integer(2))
     origin = Origin(rawValue: row.integer(3)) ?? .property
   }
@@ -36,7 +36,9 @@ extension Writer {
       requestDenialTriggers(rules.subtracting(identities.counters.rulesSeen))
       identities.counters.rulesSeen.formUnion(rules)
     }
-    let born = try cancelRemoval(edge) ?? identities.counters.serial
+    let cancelled = try cancelRemoval(edge)
+    if cancelled != nil { current.counts.edgesAdded -= 1 }
+    let born = cancelled ?? identities.counters.serial
     try db.run(
       "INSERT INTO cascade_edge VALUES(?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
       row: (edge.source, edge.name, edge.destination, edge.origin.rawValue, rules.rawValue, born))
@@ -55,8 +57,8 @@ extension Writer {
   }
 
   /// Takes back the removal of an edge that was removed since the last flush: the edge was never
-  /// away.
-  private func cancelRemoval(_ edge: EdgeKey) throws -> Int64? {
+  /// away. Returns when it was added; nil if it was not removed.
+  func cancelRemoval(_ edge: EdgeKey, isCounted: Bool = true) throws -> Int64? {
     if current.lostCount == 0 { return nil }
     let born = try db.integer(
       """
@@ -64,25 +66,21 @@ extension Writer {
       RETURNING born
       """, .integer(edge.source), .integer(edge.name), .integer(edge.destination),
       .integer(edge.origin.rawValue))
-    guard let born else { return nil }
+    if born == nil { return nil }
     current.lostCount -= 1
-    current.counts.edgesAdded -= 1
-    current.counts.edgesRemoved -= 1
+    if isCounted { current.counts.edgesRemoved -= 1 }
     return born
   }
 
   /// Returns false if there is no such edge.
   package func remove(_ edge: EdgeKey, as removal: Removal) throws -> Bool {
-    let key: [Value] = [
-      .integer(edge.source), .integer(edge.name), .integer(edge.destination),
-      .integer(edge.origin.rawValue),
-    ]
     let old = try db.first(
       """
       DELETE FROM cascade_edge WHERE source = ? AND name = ? AND destination = ? AND origin = ?
       RETURNING rules, born
-      """, key[0], key[1], key[2], key[3]
-    ) { (rules: $0.integer(0), born: $0.integer(1)) }
+      """, .integer(edge.source), .integer(edge.name), .integer(edge.destination),
+      .integer(edge.origin.rawValue)
+    ) { (rules: Rules(rawValue: $0.integer(0)), born: $0.integer(1)) }
     guard let old else { return false }
     try touch(edge.source)
     if old.born == identities.counters.serial {
@@ -91,12 +89,19 @@ extension Writer {
       try deleteUnusedFileIdentity(edge.destination)
       return true
     }
-    try db.run(
-      "INSERT INTO temp.lost_edges VALUES(?, ?, ?, ?, ?, ?, ?)", key[0], key[1], key[2], key[3],
-      .integer(old.rules), .integer(old.born), .integer(removal.code))
-    current.lostCount += 1
+    try recordLoss(edge, old.rules, born: old.born, as: removal)
     current.counts.edgesRemoved += 1
     return true
+  }
+
+  func recordLoss(
+    _ edge: EdgeKey, _ rules: Rules, born: Int64 = 0, as removal: Removal = .sourceDeleted
+  ) throws {
+    try db.run(
+      "INSERT OR IGNORE INTO temp.lost_edges VALUES(?, ?, ?, ?, ?, ?, ?)", .integer(edge.source),
+      .integer(edge.name), .integer(edge.destination), .integer(edge.origin.rawValue),
+      .integer(rules.rawValue), .integer(born), .integer(removal.code))
+    current.lostCount += db.changes
   }
 
   /// An edge that its source no longer declares in one relation, but still declares in another, was
@@ -177,24 +182,9 @@ extension Writer {
       "the edge \"\(name)\" from \(from) has no rules, and the model declares no relationship "
         + "\"\(name)\" from \"\(from.collection)\" to \"\(target)\"", node: from)
   }
-}
 
-extension EdgeRelation {
-  /// A query that has a row if the source of a row of `temp.lost_edges` also declares the
-  /// destination in this relation. It looks both ends up in `cascade_node`, as stored edges do.
-  fileprivate var lostEdgeIsDeclared: String {
-    """
-    SELECT 1 FROM main.cascade_node AS sm
-    CROSS JOIN \(source.rows) AS s ON \(source.hasKey("s", "sm.key")) \(references)
-    CROSS JOIN main.cascade_node AS m
-    WHERE sm.id = lost_edges.source AND sm.collection = \(source.id) AND m.id = lost_edges.destination
-    AND m.collection = \(destination.id) AND \(isEdge)
-    AND \(destination.isReferenceToNode(by: reference))
-    """
-  }
-}
+  // MARK: - Ends
 
-extension Writer {
   /// The identity of a managed node, whether the node exists or not.
   package func identity(of node: Node) throws -> Identities.Identity {
     guard let key = node.key.managedText else {
@@ -255,5 +245,20 @@ extension Writer {
     identities.nodes[identity] = id
     if facts.hasTables { try renumber(.text(identity.key), in: identity.collection, as: id) }
     return id
+  }
+}
+
+extension EdgeRelation {
+  /// A query that has a row if the source of a row of `temp.lost_edges` also declares the
+  /// destination in this relation. It looks both ends up in `cascade_node`, as stored edges do.
+  fileprivate var lostEdgeIsDeclared: String {
+    """
+    SELECT 1 FROM main.cascade_node AS sm
+    CROSS JOIN \(source.rows) AS s ON \(source.hasKey("s", "sm.key")) \(references)
+    CROSS JOIN main.cascade_node AS m
+    WHERE sm.id = lost_edges.source AND sm.collection = \(source.id) AND m.id = lost_edges.destination
+    AND m.collection = \(destination.id) AND \(isEdge)
+    AND \(destination.isReferenceToNode(by: reference))
+    """
   }
 }

@@ -8,7 +8,12 @@ package import SQLiteTables
 extension Connection {
   /// The ids of those that are named. Runs in the caller's transaction.
   package func named(_ files: [FileQuery], _ binding: Binding) throws(SQLiteError) -> Set<Int64> {
-    try ask(files)
+    try empty(.queriedFiles)
+    for file in files {
+      try run(
+        "INSERT INTO temp.queried_files VALUES(?, ?, ?)", .integer(file.collection),
+        .text(file.path), .integer(file.id))
+    }
     var named = Set(
       try all(
         """
@@ -23,37 +28,24 @@ extension Connection {
     }
     return named
   }
-
-  private func ask(_ files: [FileQuery]) throws(SQLiteError) {
-    try empty(.queriedFiles)
-    for file in files {
-      try run(
-        "INSERT INTO temp.queried_files VALUES(?, ?, ?)", .integer(file.collection),
-        .text(file.path), .integer(file.id))
-    }
-  }
 }
 
 extension EdgeRelation {
   /// The ids of the files that a row refers to, found by the column's index or by one scan of the
   /// table.
   fileprivate var naming: String {
-    let asked = "temp.queried_files AS a"
-    let isOfRoot = "a.collection = \(destination.id)"
-    switch form {
-    case .column where isIndexed:
-      return """
-        SELECT DISTINCT a.id FROM \(asked) CROSS JOIN \(source.rows) AS s
-          ON \(isOfRoot) AND \(destination.referenceHasKey("a.key", of: reference))
-        WHERE \(isEdge) AND \(source.isNode("s"))
-        """
-    default:
-      return """
-        SELECT DISTINCT a.id FROM \(source.rows) AS s \(references) CROSS JOIN \(asked)
-          ON \(isOfRoot) AND \(destination.keyEqualsReference("a.key", by: reference.value))
-        WHERE \(isEdge) AND \(source.isNode("s"))
-        """
-    }
+    let named =
+      isIndexed
+      ? "temp.queried_files AS a CROSS JOIN \(source.rows) AS s"
+      : "\(source.rows) AS s \(references) CROSS JOIN temp.queried_files AS a"
+    let isKey =
+      isIndexed
+      ? destination.referenceHasKey("a.key", of: reference)
+      : destination.keyEqualsReference("a.key", by: reference.value)
+    return """
+      SELECT DISTINCT a.id FROM \(named) ON a.collection = \(destination.id) AND \(isKey)
+      WHERE \(isEdge) AND \(source.isNode("s"))
+      """
   }
 }
 

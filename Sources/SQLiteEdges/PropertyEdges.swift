@@ -45,36 +45,36 @@ extension Writer {
     var dropped = old
     for place in places {
       if names.map(place.isDecided) ?? true {
-        try add(place, of: node, id, in: members, &dropped)
+        let destinations = try place.destinations(in: members) { misfit in
+          throw Rejection(.invalid, "\(node): \(misfit.message)", node: node)
+        }
+        for destination in destinations {
+          let edge = try edge(of: place, from: id, to: endId(destination))
+          if dropped.removeValue(forKey: edge) != place.rules { try add(edge, rules: place.rules) }
+        }
       } else {
-        try retainEdges(place, of: id, in: members, &dropped)
+        if !dropped.isEmpty {
+          for edge in try edges(of: place, from: id, in: members) { dropped[edge] = nil }
+        }
         if wasLoose { try storeDanglingReferences(place, of: id, in: members, but: old) }
       }
     }
     for edge in dropped.keys { _ = try remove(edge, as: .sourceDeleted) }
   }
 
-  private func add(
-    _ place: PropertyReference, of node: Node, _ id: Int64, in members: [Member],
-    _ dropped: inout [EdgeKey: Rules]
-  ) throws {
-    let destinations = try place.destinations(in: members) { misfit in
-      throw Rejection(.invalid, "\(node): \(misfit.message)", node: node)
-    }
-    for destination in destinations {
-      let edge = try edge(of: place, from: id, to: endId(destination))
-      if dropped.removeValue(forKey: edge) != place.rules { try add(edge, rules: place.rules) }
-    }
+  /// The edges of the references that the value of an object has now, as far as what they name has
+  /// an identity.
+  package func edgesOfValue(of id: Int64) throws -> Set<EdgeKey> {
+    guard let object = try object(id) else { return [] }
+    let places = facts.references.of(object.collection, type: object.type)
+    return try Set(places.flatMap { try edges(of: $0, from: id, in: object.members ?? []) })
   }
 
-  private func retainEdges(
-    _ place: PropertyReference, of id: Int64, in members: [Member],
-    _ dropped: inout [EdgeKey: Rules]
-  ) throws {
-    if dropped.isEmpty { return }
-    for destination in try place.destinations(in: members) {
-      guard let end = try existingId(destination) else { continue }
-      dropped[try edge(of: place, from: id, to: end)] = nil
+  private func edges(
+    of place: PropertyReference, from id: Int64, in members: [Member]
+  ) throws -> [EdgeKey] {
+    try place.destinations(in: members).compactMap { destination in
+      try existingId(destination).map { try edge(of: place, from: id, to: $0) }
     }
   }
 

@@ -31,9 +31,13 @@ extension Writer {
     if attachment.areReferencesRead { return }
     if known != Writer.unread { try group { try markReferencesUnread() } }
     if !binding.stoppingProblems.isEmpty { return }
-    for collection in try db.collectionsOfObjects() {
-      try rebuildReferences(in: collection)
-    }
+    let collections = try db.all(
+      """
+      SELECT name FROM cascade_collection
+      WHERE place IS NULL AND name NOT GLOB 'cascade_*' ORDER BY id
+      """
+    ) { $0.text(0) }
+    for collection in collections { try rebuildReferences(in: collection) }
     try group {
       try findUnusedIdentities(Writer.fileCollections)
       try deleteFoundUnusedIdentities(.all)
@@ -48,7 +52,7 @@ extension Writer {
       // These edges are older than any that are added later.
       defer { identities.counters.serial += 1 }
       let page = try objects(in: collection, after: last)
-      for object in page { try rebuildReferences(of: object, in: collection, areOwn: false) }
+      for object in page { try rebuildReferences(of: object, areOwn: false) }
       last = page.last?.key ?? last
       return !page.isEmpty
     }
@@ -56,24 +60,17 @@ extension Writer {
 
   /// For an object that an undo wrote.
   package func rebuildReferences(of id: Int64) throws {
-    let object = try db.first(
-      """
-      SELECT n.id, n.key, n.type, n.value, c.name
-      FROM cascade_node AS n JOIN cascade_collection AS c ON c.id = n.collection WHERE n.id = ?
-      """, .integer(id)
-    ) { (StoredObject($0), collection: $0.text(4)) }
-    guard let object, facts.references.hasReferences(object.collection) else { return }
-    try rebuildReferences(of: object.0, in: object.collection, areOwn: true)
+    guard let object = try object(id), facts.references.hasReferences(object.collection)
+    else { return }
+    try rebuildReferences(of: object, areOwn: true)
   }
 
-  private func rebuildReferences(
-    of object: StoredObject, in collection: String, areOwn: Bool
-  ) throws {
+  private func rebuildReferences(of object: StoredObject, areOwn: Bool) throws {
     try deleteDanglingReferences(of: object.id)
-    let members = object.value.flatMap { JSONText(valid: $0).members() } ?? []
+    let members = object.members ?? []
     let old = try propertyEdges(of: object.id)
     var unsaid = old
-    for place in facts.references.of(collection, type: object.type) {
+    for place in facts.references.of(object.collection, type: object.type) {
       for destination in try place.destinations(in: members) {
         if let end = try existingEnd(destination) ?? goneEnd(destination, old) {
           let edge = try edge(of: place, from: object.id, to: end)
@@ -115,36 +112,38 @@ extension Writer {
     return try model.keyProblem(node) == nil && locate(keyValues(node, table), in: table) != nil
   }
 
-  private struct StoredObject {
-    let id: Int64
-    let key: String
-    let type: String?
-    let value: String?
-
-    init(_ row: Row) {
-      (id, key) = (row.integer(0), row.text(1))
-      (type, value) = (row.optionalText(2), row.optionalText(3))
-    }
-  }
-
   private func objects(in collection: String, after key: String) throws -> [StoredObject] {
     try db.all(
       """
-      SELECT n.id, n.key, n.type, n.value
+      SELECT n.id, n.key, c.name, n.type, n.value
       FROM cascade_collection AS c CROSS JOIN cascade_node AS n ON n.collection = c.id
       WHERE c.name = ? AND n.key > ? ORDER BY n.key LIMIT 100
       """, .text(collection), .text(key)
     ) { StoredObject($0) }
   }
+
+  package func object(_ id: Int64) throws -> StoredObject? {
+    try db.first(
+      """
+      SELECT n.id, n.key, c.name, n.type, n.value
+      FROM cascade_node AS n JOIN cascade_collection AS c ON c.id = n.collection WHERE n.id = ?
+      """, .integer(id)
+    ) { StoredObject($0) }
+  }
 }
 
-extension Connection {
-  fileprivate func collectionsOfObjects() throws(SQLiteError) -> [String] {
-    try all(
-      """
-      SELECT name FROM cascade_collection
-      WHERE place IS NULL AND name NOT GLOB 'cascade_*' ORDER BY id
-      """
-    ) { $0.text(0) }
+/// A managed object, as it is stored.
+package struct StoredObject {
+  let id: Int64
+  let key: String
+  package let collection: String
+  package let type: String?
+  private let value: String?
+
+  fileprivate init(_ row: Row) {
+    (id, key, collection) = (row.integer(0), row.text(1), row.text(2))
+    (type, value) = (row.optionalText(3), row.optionalText(4))
   }
+
+  package var members: [Member]? { value.flatMap { JSONText(valid: $0).members() } }
 }

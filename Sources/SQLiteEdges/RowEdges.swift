@@ -88,44 +88,36 @@ extension Writer {
 
   private func added(_ edge: RowEdge, times: Int) throws {
     try edge.rejectUnusablePath()
-    let source = try number(edge.source, in: edge.place.source)
-    let destination = try number(edge.destination, in: edge.place.destination)
-    let key = EdgeKey(
-      source: source, name: edge.place.nameId, destination: destination, origin: .declared)
+    guard let key = try key(of: edge, number) else { return }
     if try occurrences(of: key, like: edge.place, atLeast: times) > times { return }
-    try touch(source)
-    try touch(destination)
-    if try cancelRowEdgeRemoval(key, edge.place) { return }
+    try touch(key.source)
+    try touch(key.destination)
+    if try cancelRemoval(key, isCounted: edge.place.countsReferences) != nil { return }
     try addFresh(key)
     if edge.place.countsReferences { current.counts.edgesAdded += db.changes }
   }
 
-  private func cancelRowEdgeRemoval(_ key: EdgeKey, _ place: EdgeRelation) throws -> Bool {
-    if current.lostCount == 0 { return false }
-    try db.run(
-      "DELETE FROM temp.lost_edges WHERE source = ? AND name = ? AND destination = ? AND origin = ?",
-      .integer(key.source), .integer(key.name), .integer(key.destination),
-      .integer(Origin.declared.rawValue))
-    let cancelled = db.changes
-    current.lostCount -= cancelled
-    if place.countsReferences { current.counts.edgesRemoved -= cancelled }
-    return cancelled > 0
+  /// Nil if an end has no number.
+  private func key(
+    of edge: RowEdge, _ number: (RowEdge.End, NodeTable) throws -> Int64?
+  ) throws -> EdgeKey? {
+    guard let source = try number(edge.source, edge.place.source),
+      let destination = try number(edge.destination, edge.place.destination)
+    else { return nil }
+    return EdgeKey(
+      source: source, name: edge.place.nameId, destination: destination, origin: .declared)
   }
 
   private func removed(_ edge: RowEdge) throws {
     // An absent end that no change named since the last flush has no number, and gets none.
-    guard let source = try knownNumber(edge.source, in: edge.place.source),
-      let destination = try knownNumber(edge.destination, in: edge.place.destination)
-    else { return countRemoved(edge) }
-    let key = EdgeKey(
-      source: source, name: edge.place.nameId, destination: destination, origin: .declared)
+    guard let key = try key(of: edge, knownNumber) else { return countRemoved(edge) }
     if try occurrences(of: key, like: edge.place, atLeast: 0) > 0 { return }
-    try touch(source)
-    try touch(destination)
+    try touch(key.source)
+    try touch(key.destination)
     if try cancelAddition(key, edge.place) { return }
     countRemoved(edge)
     // There was no edge to a node that came since, though the reference has its key.
-    if try !edge.place.alternatives.isEmpty && isNew(destination, in: edge.place.destination) {
+    if try !edge.place.alternatives.isEmpty && isNew(key.destination, in: edge.place.destination) {
       return
     }
     // An edge that lost both ends runs no rule.
@@ -164,12 +156,8 @@ extension Writer {
   /// the flush. An edge of a join row that was inserted since the last flush never was.
   package func recordLostSource(of edges: [RowEdge], in table: NodeTable) throws {
     for edge in edges {
-      guard let source = try knownNumber(edge.source, in: edge.place.source),
-        let destination = try knownNumber(edge.destination, in: edge.place.destination)
-      else { continue }
-      let key = EdgeKey(
-        source: source, name: edge.place.nameId, destination: destination, origin: .declared)
-      try touch(destination)
+      guard let key = try key(of: edge, knownNumber) else { continue }
+      try touch(key.destination)
       let isFresh = try cancelAddition(key, edge.place)
       if edge.place.source != table { continue }
       try recordLoss(key, edge.place.rules, born: isFresh ? identities.counters.serial : 0)
@@ -194,24 +182,14 @@ extension Writer {
     return db.changes > 0
   }
 
-  private func recordLoss(_ key: EdgeKey, _ rules: Rules, born: Int64 = 0) throws {
-    try db.run(
-      "INSERT OR IGNORE INTO temp.lost_edges VALUES(?, ?, ?, ?, ?, ?, ?)", .integer(key.source),
-      .integer(key.name), .integer(key.destination), .integer(Origin.declared.rawValue),
-      .integer(rules.rawValue), .integer(born), .integer(Removal.sourceDeleted.code))
-    current.lostCount += db.changes
-  }
-
   /// From here on, edges and rows that are added are new to the next flush.
   package func clearAdditions() throws {
     if !facts.hasTables { return }
     try db.empty(.ownedBy(.changes))
   }
-}
 
-// MARK: - Numbers of the ends
+  // MARK: - Numbers of the ends
 
-extension Writer {
   private func number(_ end: RowEdge.End, in table: NodeTable) throws -> Int64 {
     if table.kind == .managed {
       if end.isThere, case .integer(let id) = end.row { return id }

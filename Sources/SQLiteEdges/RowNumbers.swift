@@ -127,11 +127,9 @@ extension Writer {
   package func isInsertedSinceFlush(_ id: Int64) throws -> Bool {
     try db.integer("SELECT 1 FROM temp.new_rows WHERE id = ?", .integer(id)) != nil
   }
-}
 
-// MARK: - Ends of stored edges
+  // MARK: - Ends of stored edges
 
-extension Writer {
   /// The id of the node's row in `cascade_node`, which its stored edges name. Inserted if need be.
   package func end(_ node: Node, in table: NodeTable) throws -> Int64 {
     let keys = try keyValues(node, table)

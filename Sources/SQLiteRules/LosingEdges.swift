@@ -17,6 +17,9 @@ package struct LosingEdges {
     EdgeEnd.allCases.map { LosingEdges(end: $0, slice: slice) }
   }
 
+  /// The FROM and WHERE clauses, without the first keyword.
+  package var rows: Query { "\(edgesClause) WHERE \(condition)" }
+
   /// The FROM clause, without the keyword.
   package var edgesClause: String {
     let edges = "main.cascade_edge AS e"
@@ -30,10 +33,7 @@ package struct LosingEdges {
   }
 
   package var identities: Query {
-    """
-    SELECT \(LosingEdges.identity) FROM temp.gone AS g
-    CROSS JOIN main.cascade_edge AS e ON e.\(end.rawValue) = g.id WHERE \(slice.contains())
-    """
+    "SELECT \(LosingEdges.identity) FROM \(LosingEdges(end: end, slice: slice).rows)"
   }
 
   package static let identity = "e.source, e.name, e.destination, e.origin"
@@ -42,10 +42,11 @@ package struct LosingEdges {
 extension Table {
   /// The rows of a join table that go with nodes of one end, one query for each way in which these
   /// are numbered. A value that refers to nothing does not go with a node of that key. With
-  /// `leavesLater`, a join row whose ends both go is deleted with the later one.
+  /// `leavesLater`, a join row whose ends both go is deleted with the later one; nil: if the slice
+  /// has an end.
   package func joinRows(
     of relation: EdgeRelation, _ end: End, other: End, _ slice: Slice, _ numbers: NumberedTables,
-    leavesLater: Bool
+    leavesLater: Bool? = nil
   ) -> [Query] {
     let (named, otherNamed) = (
       Reference(end.columns, of: "j", in: self), Reference(other.columns, of: "j", in: self)
@@ -54,6 +55,7 @@ extension Table {
       otherNamed.hasSeveralValues ? otherNamed : Reference(other.table.asKey(otherNamed)), numbers,
       where: "g.seq > \(bind: slice.high)")
     let isEdgeOfOther = relation.isSome(joined: other.columns)
+    let leavesLater = leavesLater ?? (slice.high != .max)
     let isLast: Query = leavesLater ? "NOT (\(otherGoesLater)\(isEdgeOfOther))" : "1"
     let isSome = relation.isSome(joined: end.columns)
     return numbers.forms(of: end.table).map { form in
@@ -65,6 +67,20 @@ extension Table {
       WHERE \(slice.contains()) AND \(isLast)\(isSome)
       """
     }
+  }
+}
+
+extension Binding {
+  /// The join table of a relation if its rows are not nodes, and its rows that go with the slice.
+  package func goingJoinRows(
+    of relation: EdgeRelation, _ slice: Slice, _ numbers: NumberedTables, leavesLater: Bool? = nil
+  ) -> (table: Table, rows: [Query])? {
+    guard let (table, ends) = joinRowsWithoutNodes(of: relation) else { return nil }
+    let rows = ends.flatMap {
+      table.joinRows(
+        of: relation, $0.end, other: $0.other, slice, numbers, leavesLater: leavesLater)
+    }
+    return (table, rows)
   }
 }
 
@@ -92,11 +108,8 @@ extension Connection {
     var kinds = [LosingEdges.all(of: slice).map(\.identities)]
     var joins: [String: [Query]] = [:]
     for relation in binding.edgeRelations {
-      if let (table, ends) = binding.joinRowsWithoutNodes(of: relation) {
-        joins[table.name, default: []] += ends.flatMap {
-          table.joinRows(
-            of: relation, $0.end, other: $0.other, slice, numbers, leavesLater: slice.high != .max)
-        }
+      if let (table, rows) = binding.goingJoinRows(of: relation, slice, numbers) {
+        joins[table.name, default: []] += rows
       } else if relation.rules.contains(.nullifySourceIfDestinationDeleted),
         let table = relation.source.table
       {

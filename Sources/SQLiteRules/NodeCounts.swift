@@ -22,6 +22,8 @@ package struct NodeCounts {
 
   package fileprivate(set) var rows: [Kind: Int] = [:]
 
+  package var collections: Set<Int64> { Set(rows.keys.map(\.collection)) }
+
   package func has(rule: Int64) -> Bool { rows.keys.contains { $0.rule == rule } }
 
   package func has(_ table: NodeTable) -> Bool { rows.keys.contains { $0.collection == table.id } }

@@ -4,7 +4,7 @@ internal import SQLiteBinding
 /// `deploy/guides/internals.md`; a comment here says what its columns mean.
 extension TemporaryTable {
   package static let all: [TemporaryTable] = [
-    known, staged, unreachableNodes, dueCandidates, reachableNodes, nullified, unusedIdentities,
+    known, staged, unreachableNodes, dueCandidates, reachableNodes, unusedIdentities,
     touched, queriedFiles,
 
     // MARK: A scan of whole tables
@@ -201,7 +201,6 @@ extension TemporaryTable {
   package static let reachableNodes = TemporaryTable(
     "reachable_nodes", .reachability, .call, "seq INTEGER PRIMARY KEY, id INTEGER NOT NULL UNIQUE")
 
-  package static let nullified = TemporaryTable("nullified", .nullify, .call)
   package static let unusedIdentities = TemporaryTable("unused_identities", .identities, .nextUse)
   package static let touched = TemporaryTable("touched", .validation, .transaction)
   package static let queriedFiles = TemporaryTable(

@@ -10,7 +10,7 @@ package struct TemporaryTable: Hashable, Sendable {
   /// are, and what the lifetimes mean, is in `deploy/guides/internals.md`.
   package enum Owner: String, CaseIterable, Sendable {
     case transaction, changes, flush, closure, leases, candidates, journalReader, danglingScan
-    case reachability, unreachableOrder, reorder, plan, nullify, identities, validation, undo, files
+    case reachability, unreachableOrder, reorder, plan, identities, validation, undo, files
   }
 
   /// How long rows live.

@@ -30,11 +30,29 @@ extension Writer {
     return undo.result
   }
 
-  fileprivate func withoutForeignKeys(_ body: () throws -> Void) throws {
-    if !facts.hasTables { return try body() }
-    try db.execute("PRAGMA foreign_keys = OFF")
-    defer { try? db.execute("PRAGMA foreign_keys = ON") }
-    try body()
+  /// Whether any files of a batch can still be restored.
+  func hasRestorableFiles(of batch: Int64) throws -> Bool {
+    try db.integer(
+      """
+      SELECT 1 WHERE EXISTS (SELECT 1 FROM cascade_trash_file WHERE batch = ?1 AND fate = ?2)
+        OR EXISTS (SELECT 1 FROM cascade_released_file WHERE batch = ?1)
+      """, .integer(batch), .integer(FileFate.trashed.rawValue)) != nil
+  }
+
+  /// Marks at most `most` files of a batch to be moved back after the commit. Returns how many
+  /// there are.
+  package func markFilesForRestore(_ batch: Int64, most: Int64) throws -> Int {
+    try db.run(
+      """
+      INSERT OR IGNORE INTO cascade_trash_file(batch, collection, path)
+      SELECT batch, collection, path FROM cascade_released_file WHERE batch = ? LIMIT ?
+      """, .integer(batch), .integer(most))
+    try db.run(
+      """
+      DELETE FROM cascade_released_file WHERE id IN (
+        SELECT id FROM cascade_released_file WHERE batch = ? LIMIT ?)
+      """, .integer(batch), .integer(most))
+    return try db.markTrashedFiles(of: batch, .toRestore, most: most)
   }
 }
 
@@ -56,20 +74,21 @@ struct Undo {
     let layout: TrashLayout
     let collection: String
     let remaining: Int
-    var bound: (Value, Value)
+    /// The batch and the number.
+    let bound: [Value]
   }
 
   mutating func run() throws {
     try checkPossible()
-    layouts = try writer.db.layouts(of: batch)
+    layouts = try readLayouts()
     isResumed = try writer.db.meta(.undoBatch) == batch
     isStepped = needsSteps
     if isStepped { return try runInSteps() }
-    try writer.withoutForeignKeys {
-      try writer.group {
-        try restore()
-        try end()
-      }
+    if writer.facts.hasTables { try writer.db.execute("PRAGMA foreign_keys = OFF") }
+    defer { if writer.facts.hasTables { try? writer.db.execute("PRAGMA foreign_keys = ON") } }
+    try writer.group {
+      try restore()
+      try end()
     }
   }
 
@@ -77,25 +96,34 @@ struct Undo {
   mutating func restore() throws {
     try writer.db.empty(.ownedBy(.undo))
     writer.identities.nodes.removeAllEntries()
-    for layout in parentsFirst {
-      switch layout.layout.kind {
-      case .row: try restoreRows(layout)
-      case .object: try restoreObjects(layout)
-      case .side, .change, .value, .name, .edges: break
-      }
+    for layout in parentsFirst where [.row, .object].contains(layout.layout.kind) {
+      try restore(layout)
     }
-    for layout in layouts where layout.layout.kind == .side { try restoreRows(layout) }
+    for layout in layouts where layout.layout.kind == .side { try restore(layout) }
     // A row that lost a reference before it was deleted must not lose it again.
     let rows = layouts.filter { [.row, .side].contains($0.layout.kind) }
     let changed = Set(layouts.filter { $0.layout.kind == .change }.map(\.layout.subject))
     try finishRows(rows.filter { changed.contains($0.layout.subject) })
-    for layout in layouts.reversed() { try restoreReferences(layout) }
+    for layout in layouts.reversed() where [.change, .value].contains(layout.layout.kind) {
+      try restore(layout)
+    }
     try finishRows(rows.filter { !changed.contains($0.layout.subject) })
     try restoreEdges()
     try rebuildRestoredReferences()
     try findDangling()
     try step(of: 1) { try $0.markSharedFilesForRestore() }
     try restoreFiles()
+    if result.leftCount == 0 { try emptyTrash() }
+  }
+
+  private mutating func restore(_ kept: NumberedLayout) throws {
+    switch kept.layout.kind {
+    case .row, .side: try restoreRows(kept)
+    case .object: try restoreObjects(kept)
+    case .change: try restoreChanges(kept)
+    case .value: try restoreValues(kept)
+    case .name, .edges: break
+    }
   }
 
   private mutating func restoreFiles() throws {
@@ -112,6 +140,22 @@ struct Undo {
     let order = writer.binding.childrenFirst.reversed().map(\.id)
     let places = layouts.map { kept in order.firstIndex { $0 == kept.layout.collection } ?? .max }
     return zip(places, layouts).sorted { $0.0 < $1.0 }.map(\.1)
+  }
+
+  private func readLayouts() throws -> [NumberedLayout] {
+    try writer.db.all(
+      """
+      SELECT l.kind, l.collection, l.subject, l.columns, l.keys, l.layout, l.remaining, c.name
+      FROM cascade_trash_layout AS l LEFT JOIN cascade_collection AS c ON c.id = l.collection
+      WHERE l.batch = ? ORDER BY l.layout
+      """, .integer(batch)
+    ) { row in
+      TrashLayout(row: row).map {
+        NumberedLayout(
+          number: row.integer(5), layout: $0, collection: row.text(7),
+          remaining: Int(row.integer(6)), bound: [.integer(batch), row.value(5)])
+      }
+    }.compactMap { $0 }
   }
 
   private func checkPossible() throws {
@@ -144,12 +188,8 @@ struct Undo {
   /// Ends the undo. What came back is no longer in the trash.
   func end() throws {
     try countWhatIsLeft()
-    if result.leftCount == 0 {
-      try writer.db.emptyTrash(of: batch)
-    } else {
-      try keepNamesOfCauses()
-    }
-    try writer.forgetUnfinishedUndo(of: batch)
+    if result.leftCount > 0 { try keepNamesOfCauses() }
+    try writer.db.deleteMeta(.undoBatch, ifEqual: batch)
     if result.restoredNothing && !isResumed { return }
     try writer.db.run(
       "UPDATE cascade_ledger SET undone_at = ?, undone_by = ? WHERE seq = ?", .integer(now),
@@ -181,102 +221,16 @@ struct Undo {
       """, .integer(batch))
   }
 
-  /// Leaves one thing in the trash, and lists it.
-  mutating func leaveInTrash(_ id: Int64, _ layout: NumberedLayout, because reason: String) throws {
-    try writer.db.run("INSERT OR IGNORE INTO temp.left_alone VALUES(?)", .integer(id))
-    let key = try writer.db.all(
-      generated: """
-        SELECT \(TrashLayout.key(keys: "?2")) FROM main.cascade_trash AS t
-        WHERE t.batch = ?1 AND t.id = ?3 AND t.part = 0
-        """, [.integer(batch), .integer(Int64(layout.layout.keys)), .integer(id)]
-    ) { $0.key(0, in: layout.collection, writer.model) }.first
-    let node = layout.isOfNodes ? key.map { Node(layout.collection, $0) } : nil
-    result.leave(node, layout.described(node), because: reason)
-  }
-}
-
-extension Undo.NumberedLayout {
-  func bound(_ slice: Slice) -> [Value] { [bound.0, bound.1] + slice.bound }
-
-  /// A query: all objects of the same collection.
-  var objectsOfCollection: String {
-    "SELECT id FROM main.cascade_node WHERE collection = \(layout.collection ?? 0)"
-  }
-
-  var isOfNodes: Bool {
-    layout.collection != nil && [.row, .object, .change].contains(layout.kind)
-  }
-
-  func described(_ node: Node?) -> String {
-    switch layout.kind {
-    case .change: "the references of \(node.map { "\($0)" } ?? "a row of \"\(layout.subject)\"")"
-    case .value: "the references of an object"
-    default: node.map { "\($0)" } ?? "a row of \"\(layout.subject)\""
-    }
-  }
-}
-
-extension TrashLayout {
-  /// A condition: the trash has more than the name of a node, or has the name of a file, which
-  /// comes back too.
-  static let isRestorable = """
-    layout NOT IN (
-      SELECT layout FROM main.cascade_trash_layout
-      WHERE batch = ?1 AND kind = 'name' AND collection NOT IN (\(Writer.fileCollections)))
-    """
-
-  /// An expression: the key of `t` as in `temp.known`. `keys` is the number of its columns.
-  package static func key(keys: String, of t: String = "t") -> String {
-    let lists = (2...columnsPerPart).map { count in
-      let parts = (0..<count).map { CompositeKeyPart.written("\(t).c\($0)") }
-      return "WHEN \(count) THEN json_array(\(parts.joined(separator: ", ")))"
-    }
-    return "CASE \(keys) \(lists.joined(separator: " ")) ELSE \(t).c0 END"
-  }
-}
-
-extension Connection {
-  fileprivate func layouts(of batch: Int64) throws(SQLiteError) -> [Undo.NumberedLayout] {
-    try all(
-      """
-      SELECT l.kind, l.collection, l.subject, l.columns, l.keys, l.layout, l.remaining, c.name
-      FROM cascade_trash_layout AS l LEFT JOIN cascade_collection AS c ON c.id = l.collection
-      WHERE l.batch = ? ORDER BY l.layout
-      """, .integer(batch)
-    ) { row in
-      TrashLayout(row: row).map {
-        Undo.NumberedLayout(
-          number: row.integer(5), layout: $0, collection: row.text(7),
-          remaining: Int(row.integer(6)), bound: (.integer(batch), .integer(row.integer(5))))
-      }
-    }.compactMap { $0 }
-  }
-
-  /// Empties the trash of a batch. What was trashed, and how much of it, stays known for the list
-  /// of batches; and so do the names of what the application deleted itself, for `why`.
-  func emptyTrash(of batch: Int64) throws(SQLiteError) {
-    try run(
-      generated: "DELETE FROM cascade_trash WHERE batch = ?1 AND \(TrashLayout.isRestorable)",
-      [.integer(batch)])
-    try run("DELETE FROM cascade_trash_edge WHERE batch = ?", .integer(batch))
-    try run("DELETE FROM cascade_trash_node WHERE batch = ?", .integer(batch))
-    try run("UPDATE cascade_trash_layout SET remaining = 0 WHERE batch = ?", .integer(batch))
-  }
-}
-
-/// A file that several rows shared was trashed with the last of them. An undo that brings back
-/// another of these rows finds the file in the trash of that batch.
-extension Undo {
+  /// A file that several rows shared was trashed with the last of them. An undo that brings back
+  /// another of these rows finds the file in the trash of that batch.
   func markSharedFilesForRestore() throws {
     if writer.model.files.isEmpty { return }
     let others = """
       FROM (SELECT DISTINCT batch FROM cascade_trash_file WHERE batch <> ?1) AS b
       """
     for relation in writer.binding.edgeRelations where relation.leadsToFiles {
-      let kept = layouts.filter {
-        $0.layout.kind == .row && $0.collection == relation.source.collection
-      }
-      for layout in kept {
+      for layout in layouts
+      where layout.layout.kind == .row && layout.collection == relation.source.collection {
         try markForRestore(
           """
           SELECT b.batch, \(relation.destination.id), \(relation.destinationKey) \(others)
@@ -303,31 +257,49 @@ extension Undo {
         WHERE fate = \(FileFate.trashed.rawValue) AND (batch, collection, path) IN (\(files))
         """, [.integer(batch)])
   }
+
+  /// Leaves one thing in the trash, and lists it.
+  mutating func leaveInTrash(_ id: Int64, _ layout: NumberedLayout, because reason: String) throws {
+    try writer.db.run("INSERT OR IGNORE INTO temp.left_alone VALUES(?)", .integer(id))
+    let key = try writer.db.all(
+      generated: """
+        SELECT \(TrashLayout.key(keys: "?2")) FROM main.cascade_trash AS t
+        WHERE t.batch = ?1 AND t.id = ?3 AND t.part = 0
+        """, [.integer(batch), .integer(Int64(layout.layout.keys)), .integer(id)]
+    ) { $0.key(0, in: layout.collection, writer.model) }.first
+    let node = layout.isOfNodes ? key.map { Node(layout.collection, $0) } : nil
+    result.leave(node, layout.described(node), because: reason)
+  }
 }
 
-extension Writer {
-  /// Whether any files of a batch can still be restored.
-  func hasRestorableFiles(of batch: Int64) throws -> Bool {
-    try db.integer(
-      """
-      SELECT 1 WHERE EXISTS (SELECT 1 FROM cascade_trash_file WHERE batch = ?1 AND fate = ?2)
-        OR EXISTS (SELECT 1 FROM cascade_released_file WHERE batch = ?1)
-      """, .integer(batch), .integer(FileFate.trashed.rawValue)) != nil
+extension Undo.NumberedLayout {
+  func bound(_ slice: Slice) -> [Value] { bound + slice.bound }
+
+  /// A query: all objects of the same collection.
+  var objectsOfCollection: Query {
+    "SELECT id FROM main.cascade_node WHERE collection = \(layout.collection ?? 0)"
   }
 
-  /// Marks at most `most` files of a batch to be moved back after the commit. Returns how many
-  /// there are.
-  package func markFilesForRestore(_ batch: Int64, most: Int64) throws -> Int {
-    try db.run(
-      """
-      INSERT OR IGNORE INTO cascade_trash_file(batch, collection, path)
-      SELECT batch, collection, path FROM cascade_released_file WHERE batch = ? LIMIT ?
-      """, .integer(batch), .integer(most))
-    try db.run(
-      """
-      DELETE FROM cascade_released_file WHERE id IN (
-        SELECT id FROM cascade_released_file WHERE batch = ? LIMIT ?)
-      """, .integer(batch), .integer(most))
-    return try db.markTrashedFiles(of: batch, .toRestore, most: most)
+  var isOfNodes: Bool {
+    layout.collection != nil && [.row, .object, .change].contains(layout.kind)
+  }
+
+  func described(_ node: Node?) -> String {
+    switch layout.kind {
+    case .change: "the references of \(node.map { "\($0)" } ?? "a row of \"\(layout.subject)\"")"
+    case .value: "the references of an object"
+    default: node.map { "\($0)" } ?? "a row of \"\(layout.subject)\""
+    }
+  }
+}
+
+extension TrashLayout {
+  /// An expression: the key of `t` as in `temp.known`. `keys` is the number of its columns.
+  package static func key(keys: String, of t: String = "t") -> String {
+    let lists = (2...columnsPerPart).map { count in
+      let parts = (0..<count).map { CompositeKeyPart.written("\(t).c\($0)") }
+      return "WHEN \(count) THEN json_array(\(parts.joined(separator: ", ")))"
+    }
+    return "CASE \(keys) \(lists.joined(separator: " ")) ELSE \(t).c0 END"
   }
 }

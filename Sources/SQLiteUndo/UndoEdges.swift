@@ -17,14 +17,14 @@ extension Undo {
       return
     }
     try restoreIdentities()
-    try forEachEdgePortion { undo, range in
-      try undo.insertEdges(range)
-      try undo.deleteRestoredEdges(range)
+    try forEachEdgePortion { undo, edges in
+      try undo.insertEdges(edges)
+      try undo.deleteRestoredEdges(edges)
     }
     try forEachPortion(
       """
       SELECT DISTINCT source AS id FROM main.cascade_trash_edge
-      WHERE batch = ?1 AND origin >= \(Origin.firstOfValues.rawValue)
+      WHERE batch = \(bind: batch) AND origin >= \(Origin.firstOfValues.rawValue)
       """
     ) { undo, slice, _ in try undo.restoreEdgesOfSurvivors(slice) }
     try listLeftEdges()
@@ -36,18 +36,21 @@ extension Undo {
       INSERT INTO temp.nodes_of_batch_edges SELECT source FROM cascade_trash_edge WHERE batch = ?1
       UNION SELECT destination FROM cascade_trash_edge WHERE batch = ?1
       """, .integer(batch))
-    let ids = "SELECT id FROM main.cascade_trash_node WHERE batch = ?1"
+    let ids: Query = "SELECT id FROM main.cascade_trash_node WHERE batch = \(bind: batch)"
     try forEachPortion(ids) { undo, slice, _ in try undo.restoreIdentities(slice) }
   }
 
   private func restoreIdentities(_ slice: Slice) throws {
-    for table in writer.binding.collections.values {
-      try restoreIdentities(
-        slice, "x.collection = \(table.id) AND \(table.hasRow(withKey: "x.key"))")
-    }
-    try restoreIdentities(
-      slice,
-      "x.collection IN (SELECT id FROM cascade_collection WHERE name GLOB 'cascade_file/*')")
+    let exists = writer.binding.nodeExists(
+      "x", object: "x.collection IN (\(Writer.fileCollections))")
+    try writer.db.run(
+      """
+      INSERT OR IGNORE INTO main.cascade_node(id, collection, key)
+      SELECT x.id, x.collection, x.key FROM main.cascade_trash_node AS x
+      WHERE x.batch = \(bind: batch) AND \(slice.contains("x.id"))
+      AND x.id NOT IN (SELECT id FROM temp.left_alone)
+      AND x.id IN (SELECT id FROM temp.nodes_of_batch_edges) AND \(exists)
+      """)
     try writer.db.run(
       """
       INSERT OR IGNORE INTO temp.renumbered
@@ -58,173 +61,118 @@ extension Undo {
       """, .integer(batch), .integer(slice.low), .integer(slice.high))
   }
 
-  private func restoreIdentities(_ slice: Slice, _ condition: String) throws {
-    try writer.db.run(
-      generated: """
-        INSERT OR IGNORE INTO main.cascade_node(id, collection, key)
-        SELECT x.id, x.collection, x.key FROM main.cascade_trash_node AS x
-        WHERE x.batch = ?3 AND x.id > ?1 AND x.id <= ?2
-        AND x.id NOT IN (SELECT id FROM temp.left_alone) AND x.id IN (SELECT id FROM temp.nodes_of_batch_edges)
-        AND \(condition)
-        """, slice.bound + [.integer(batch)])
-  }
-
   // MARK: - Edges in portions
 
-  /// One source may have very many edges, so portions are bounded by edge and not by source.
+  /// One source may have very many edges, so portions are bounded by edge and not by source. They
+  /// have the edges `e` whose ends were not left alone.
   private mutating func forEachEdgePortion(
-    _ body: (inout Undo, _ range: [Value]) throws -> Void
+    _ body: (inout Undo, _ edges: Query) throws -> Void
   ) throws {
     writer.lock.pace.lowerRate()
-    var low = [Value](repeating: .integer(.min), count: 4)
-    while let (high, count) = try fewEdges(behind: low) {
-      try step(of: count) { try body(&$0, low + high) }
-      low = high
+    let (edge, isOfBatch) = (LosingEdges.identity, "e.batch = \(bind: batch)" as Query)
+    var isBehind: Query = "true"
+    while true {
+      let few = try writer.db.all(
+        """
+        SELECT source, name, destination, origin, row_number() OVER () AS count
+        FROM (SELECT * FROM main.cascade_trash_edge AS e
+          WHERE \(isOfBatch) AND \(isBehind) ORDER BY \(edge) LIMIT \(bind: mostAtOnce))
+        ORDER BY count DESC LIMIT 1
+        """
+      ) { row in
+        let last = (Int32(0)..<4).map { "\(bind: row.value($0))" as Query }
+        return (last: last.joined(separator: ", "), count: Int(row.integer(4)))
+      }.first
+      guard let few else { return }
+      let edges: Query = """
+        \(isOfBatch) AND \(isBehind) AND (\(edge)) <= (\(few.last)) AND \(Undo.hasNoLeftEnd)
+        """
+      try step(of: few.count) { try body(&$0, edges) }
+      isBehind = "(\(edge)) > (\(few.last))"
     }
   }
 
-  private func fewEdges(behind low: [Value]) throws -> (high: [Value], count: Int)? {
-    try writer.db.all(
-      generated: """
-        SELECT source, name, destination, origin, row_number() OVER () AS count
-        FROM (SELECT * FROM main.cascade_trash_edge AS e
-          WHERE e.batch = ?1 AND (\(Undo.edge)) > (?2, ?3, ?4, ?5) ORDER BY \(Undo.edge) LIMIT ?6)
-        ORDER BY count DESC LIMIT 1
-        """, [.integer(batch)] + low + [.integer(mostAtOnce)]
-    ) { row in ((0..<4).map { row.value($0) }, Int(row.integer(4))) }.first
-  }
-
-  private static let edge = LosingEdges.identity
-  /// The range is bound after the batch.
-  private static let isInRange = """
-    e.batch = ?1 AND (\(edge)) > (?2, ?3, ?4, ?5) AND (\(edge)) <= (?6, ?7, ?8, ?9)
+  private static let hasNoLeftEnd = """
+    e.source NOT IN (SELECT id FROM temp.left_alone)
+    AND e.destination NOT IN (SELECT id FROM temp.left_alone)
     """
 
-  private mutating func insertEdges(_ range: [Value]) throws {
+  /// The number that an end of the trashed edge has now.
+  private static func now(_ end: EdgeEnd) -> String {
+    "coalesce((SELECT now FROM temp.renumbered WHERE id = e.\(end)), e.\(end))"
+  }
+
+  private mutating func insertEdges(_ edges: Query) throws {
     try writer.db.run(
-      generated: """
-        INSERT OR IGNORE INTO main.cascade_edge
-        SELECT coalesce(s.now, e.source), e.name, coalesce(d.now, e.destination), e.origin, e.rules,
-          e.born
-        FROM main.cascade_trash_edge AS e LEFT JOIN temp.renumbered AS s ON s.id = e.source
-        LEFT JOIN temp.renumbered AS d ON d.id = e.destination
-        WHERE \(Undo.isInRange)
-        AND e.source NOT IN (SELECT id FROM temp.left_alone)
-        AND e.destination NOT IN (SELECT id FROM temp.left_alone)
-        AND EXISTS (SELECT 1 FROM cascade_node WHERE id = coalesce(s.now, e.source))
-        AND EXISTS (SELECT 1 FROM cascade_node WHERE id = coalesce(d.now, e.destination))
-        AND (e.origin < \(Origin.firstOfValues.rawValue)
-          OR e.source IN (SELECT id FROM temp.restored))
-        AND (e.origin <> \(Origin.declared.rawValue) OR s.now IS NULL OR \(isRow("s.now")))
-        """, [.integer(batch)] + range)
+      """
+      INSERT OR IGNORE INTO main.cascade_edge
+      SELECT coalesce(s.now, e.source), e.name, coalesce(d.now, e.destination), e.origin, e.rules,
+        e.born
+      FROM main.cascade_trash_edge AS e LEFT JOIN temp.renumbered AS s ON s.id = e.source
+      LEFT JOIN temp.renumbered AS d ON d.id = e.destination
+      WHERE \(edges)
+      AND EXISTS (SELECT 1 FROM cascade_node WHERE id = coalesce(s.now, e.source))
+      AND EXISTS (SELECT 1 FROM cascade_node WHERE id = coalesce(d.now, e.destination))
+      AND (e.origin < \(Origin.firstOfValues.rawValue)
+        OR e.source IN (SELECT id FROM temp.restored))
+      AND (e.origin <> \(Origin.declared.rawValue) OR s.now IS NULL OR \(isRow))
+      """)
     result.edges += writer.db.changes
   }
 
-  /// A condition: the node is a row. An object that has another number was put again, and declares
-  /// its edges anew.
-  private func isRow(_ node: String) -> String {
-    let tables = writer.binding.collections.values.map { String($0.id) }.joined(separator: ", ")
-    return "(SELECT collection FROM cascade_node WHERE id = \(node)) IN (\(tables))"
+  /// A condition: the source is a row. An object that has another number was put again, and
+  /// declares its edges anew.
+  private var isRow: String {
+    "(SELECT collection FROM cascade_node WHERE id = s.now) IN (\(writer.binding.tableNumbers))"
   }
 
-  private func deleteRestoredEdges(_ range: [Value]) throws {
+  private func deleteRestoredEdges(_ edges: Query) throws {
     try writer.db.run(
-      generated: """
-        DELETE FROM main.cascade_trash_edge AS e WHERE \(Undo.isInRange)
-        AND source NOT IN (SELECT id FROM temp.left_alone)
-        AND destination NOT IN (SELECT id FROM temp.left_alone)
-        AND EXISTS (
-          SELECT 1 FROM cascade_edge AS c
-          WHERE c.source = coalesce(
-            (SELECT now FROM temp.renumbered WHERE id = e.source), e.source)
-          AND c.name = e.name AND c.origin = e.origin AND c.destination = coalesce(
-            (SELECT now FROM temp.renumbered WHERE id = e.destination), e.destination))
-        """, [.integer(batch)] + range)
+      """
+      DELETE FROM main.cascade_trash_edge AS e WHERE \(edges)
+      AND EXISTS (
+        SELECT 1 FROM cascade_edge AS c
+        WHERE c.source = \(Undo.now(.source)) AND c.name = e.name AND c.origin = e.origin
+        AND c.destination = \(Undo.now(.destination)))
+      """)
   }
 
   // MARK: - Edges of values that were not deleted
 
-  private mutating func restoreEdgesOfSurvivors(_ slice: Slice) throws {
-    var page = try survivors(slice)
-    while let last = page.last {
-      for survivor in page { try restoreEdges(of: survivor) }
-      page = try survivors(Slice(low: last.oldId, high: slice.high))
-    }
-  }
-
-  private func survivors(_ slice: Slice) throws -> [Survivor] {
-    try writer.db.all(
-      """
-      SELECT DISTINCT n.id, c.name, n.type, n.value, e.source
-      FROM cascade_trash_edge AS e CROSS JOIN cascade_node AS n
-        ON n.id = coalesce((SELECT now FROM temp.renumbered WHERE id = e.source), e.source)
-      JOIN cascade_collection AS c ON c.id = n.collection
-      WHERE e.batch = ? AND e.origin >= ? AND e.source > ? AND e.source <= ?
-      AND e.source NOT IN (SELECT id FROM temp.left_alone) ORDER BY e.source LIMIT 1000
-      """, .integer(batch), .integer(Origin.firstOfValues.rawValue), .integer(slice.low),
-      .integer(slice.high)
-    ) { row in
-      (
-        id: row.integer(0), collection: row.text(1), type: row.optionalText(2),
-        value: row.optionalText(3), oldId: row.integer(4)
-      )
-    }
-  }
-
-  private typealias Survivor = (
-    id: Int64, collection: String, type: String?, value: String?, oldId: Int64
-  )
-
   /// Restores edges that the value still has. An edge that it no longer has is not missing, and is
   /// dropped from the trash.
-  private mutating func restoreEdges(of survivor: Survivor) throws {
-    let said = try currentReferences(by: survivor)
-    for (edge, oldId, rules, born) in try edgesOfValue(of: survivor) {
-      if said.contains(edge) {
-        try writer.db.run(
-          "INSERT OR IGNORE INTO cascade_edge VALUES(?, ?, ?, ?, ?, ?)",
-          row: (edge.source, edge.name, edge.destination, edge.origin.rawValue, rules, born))
-        result.edges += writer.db.changes
-      }
-      try writer.db.run(
-        """
-        DELETE FROM cascade_trash_edge
-        WHERE batch = ? AND source = ? AND name = ? AND destination = ? AND origin = ?
-        """, .integer(batch), .integer(survivor.oldId), .integer(edge.name), .integer(oldId),
-        .integer(edge.origin.rawValue))
-    }
-  }
-
-  /// The edges whose destination exists.
-  private func edgesOfValue(
-    of source: Survivor
-  ) throws -> [(edge: EdgeKey, oldId: Int64, rules: Int64, born: Int64)] {
-    try writer.db.all(
+  private mutating func restoreEdgesOfSurvivors(_ slice: Slice) throws {
+    let edges: Query = """
+      e.batch = \(bind: batch) AND \(slice.contains("e.source"))
+      AND e.origin >= \(Origin.firstOfValues.rawValue) AND \(Undo.hasNoLeftEnd)
       """
-      SELECT e.name, e.destination, n.id, e.origin, e.rules, e.born
-      FROM cascade_trash_edge AS e CROSS JOIN cascade_node AS n
-        ON n.id = coalesce((SELECT now FROM temp.renumbered WHERE id = e.destination), e.destination)
-      WHERE e.batch = ? AND e.source = ? AND e.origin >= ?
-      AND e.destination NOT IN (SELECT id FROM temp.left_alone)
-      """, .integer(batch), .integer(source.oldId), .integer(Origin.firstOfValues.rawValue)
-    ) { row in
-      let edge = EdgeKey(
-        source: source.id, name: row.integer(0), destination: row.integer(2),
-        origin: Origin(rawValue: row.integer(3)) ?? .property)
-      return (edge, row.integer(1), row.integer(4), row.integer(5))
-    }
-  }
-
-  private func currentReferences(by survivor: Survivor) throws -> Set<EdgeKey> {
-    guard let members = survivor.value.flatMap({ JSONText(valid: $0).members() }) else { return [] }
-    var said: Set<EdgeKey> = []
-    for place in writer.facts.references.of(survivor.collection, type: survivor.type) {
-      for destination in try place.destinations(in: members) {
-        guard let end = try writer.existingId(destination) else { continue }
-        said.insert(try writer.edge(of: place, from: survivor.id, to: end))
+    let found: Query = """
+      SELECT s.id, e.name, d.id, e.origin, e.rules, e.born FROM main.cascade_trash_edge AS e
+      CROSS JOIN cascade_node AS s ON s.id = \(Undo.now(.source))
+      CROSS JOIN cascade_node AS d ON d.id = \(Undo.now(.destination))
+      WHERE \(edges) ORDER BY e.source
+      """
+    var survivor: (id: Int64, said: Set<EdgeKey>)?
+    try writer.db.each(generated: found.text, found.values) { row in
+      let edge = EdgeKey(row)
+      if survivor?.id != edge.source {
+        survivor = (edge.source, try writer.edgesOfValue(of: edge.source))
       }
+      if survivor?.said.contains(edge) != true { return }
+      try writer.db.run(
+        "INSERT OR IGNORE INTO cascade_edge VALUES(?, ?, ?, ?, ?, ?)",
+        row: (
+          edge.source, edge.name, edge.destination, edge.origin.rawValue, row.integer(4),
+          row.integer(5)
+        ))
+      result.edges += writer.db.changes
     }
-    return said
+    try writer.db.run(
+      """
+      DELETE FROM main.cascade_trash_edge AS e WHERE \(edges)
+      AND EXISTS (SELECT 1 FROM cascade_node WHERE id = \(Undo.now(.source)))
+      AND EXISTS (SELECT 1 FROM cascade_node WHERE id = \(Undo.now(.destination)))
+      """)
   }
 
   // MARK: - Other references in values
@@ -234,7 +182,7 @@ extension Undo {
   mutating func rebuildRestoredReferences() throws {
     if writer.facts.references.collections.isEmpty { return }
     for layout in layouts where writer.facts.references.hasReferences(layout.collection) {
-      let back = "SELECT id FROM temp.restored WHERE layout = \(layout.number)"
+      let back: Query = "SELECT id FROM temp.restored WHERE layout = \(layout.number)"
       try rebuildRestoredReferences(of: isResumed ? layout.objectsOfCollection : back)
     }
     try rebuildRestoredReferences(of: "SELECT id FROM temp.rewritten")
@@ -245,10 +193,10 @@ extension Undo {
     }
   }
 
-  private mutating func rebuildRestoredReferences(of objects: String) throws {
+  private mutating func rebuildRestoredReferences(of objects: Query) throws {
     try forEachPortion(objects) { undo, slice, _ in
       let ids = try undo.writer.db.all(
-        generated: "SELECT id FROM (\(objects)) WHERE id > ?1 AND id <= ?2", slice.bound
+        "SELECT id FROM (\(objects)) WHERE \(slice.contains("id"))"
       ) { $0.integer(0) }
       for id in ids { try undo.writer.rebuildReferences(of: id) }
     }

@@ -19,8 +19,10 @@ extension Undo {
     }
     var part = now
     for list in lists { part = try list.restoring(part, writer.db) }
-    if try writer.db.isSame(part.now, now.now) { return false }
-    let row = [kept.bound.0, kept.bound.1, .integer(id)]
+    // By content, whatever the spelling.
+    let isSame: StaticString = "SELECT json(?) = json(?)"
+    if try writer.db.integer(isSame, .text(part.now), .text(now.now)) == 1 { return false }
+    let row = kept.bound + [.integer(id)]
     try writer.db.run(
       generated: kept.update(
         of: table, "\(quoted(kept.changed[0])) = ?4", where: "\(kept.column("r")) IS ?5"),
@@ -36,13 +38,6 @@ extension Undo {
       try leaveInTrash(id, kept, because: "some of their destinations do not exist")
     }
     return true
-  }
-}
-
-extension Connection {
-  /// Compares JSON by content, whatever its spelling.
-  fileprivate func isSame(_ one: String, _ other: String) throws(SQLiteError) -> Bool {
-    try integer("SELECT json(?) = json(?)", .text(one), .text(other)) == 1
   }
 }
 
@@ -78,7 +73,7 @@ extension Undo.NumberedLayout {
         FROM main.cascade_trash AS t CROSS JOIN main.\(quoted(table.name)) AS r
         WHERE \(TrashLayout.isOfLayout) AND t.id = ?3 AND \(isRow(of: table))
         AND json_valid(\(column("r")))
-        """, [bound.0, bound.1, .integer(id)]
+        """, bound + [.integer(id)]
     ) { JSONColumn(now: $0.text(0), was: $0.text(1), nulled: $0.text(2)) }.first
   }
 }

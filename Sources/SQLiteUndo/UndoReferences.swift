@@ -10,22 +10,18 @@ internal import SQLiteDeletion
 /// References of rows and objects that were not deleted come back if they are still as nulling left
 /// them. The latest come first: a row may have lost several, one after the other.
 extension Undo {
-  mutating func restoreReferences(_ kept: NumberedLayout) throws {
-    switch kept.layout.kind {
-    case .change: try restoreChanges(kept)
-    case .value: try restoreValues(kept)
-    default: break
+  mutating func restoreChanges(_ kept: NumberedLayout) throws {
+    let found = try Catalog(writer.db).table(kept.layout.subject, in: writer.db)
+    guard case .success(let table) = found,
+      kept.layout.columns.allSatisfy({ name in
+        name.map { table.column($0) != nil } ?? (table.rowid != nil)
+      })
+    else {
+      return try forEachPortion(of: kept) { undo, slice, _ in
+        let reason = "table \"\(kept.layout.subject)\" was changed"
+        try undo.leave(slice, of: kept, because: reason)
+      }
     }
-  }
-
-  private mutating func restoreChanges(_ kept: NumberedLayout) throws {
-    guard
-      case .success(let table) = try Catalog(writer.db).table(kept.layout.subject, in: writer.db)
-    else { return try leaveChanges(kept) }
-    let isThere = kept.layout.columns.allSatisfy { name in
-      name.map { table.column($0) != nil } ?? (table.rowid != nil)
-    }
-    if !isThere { return try leaveChanges(kept) }
     let sql = try kept.update(of: table, targetExists: leadsSomewhere(kept, table))
     try forEachPortion(of: kept) { undo, slice, _ in
       try undo.restoreChanges(slice, of: kept, table, sql)
@@ -57,7 +53,7 @@ extension Undo {
   }
 
   private func run(_ sql: String, _ id: Int64, _ kept: NumberedLayout) throws {
-    try writer.db.run(generated: sql, [kept.bound.0, kept.bound.1, .integer(id)])
+    try writer.db.run(generated: sql, kept.bound + [.integer(id)])
   }
 
   private mutating func restoreWithoutTriggers(
@@ -76,20 +72,13 @@ extension Undo {
     try countOrLeave(id, kept)
   }
 
-  private mutating func leaveChanges(_ kept: NumberedLayout) throws {
-    let reason = "table \"\(kept.layout.subject)\" was changed"
-    try forEachPortion(of: kept) { undo, slice, _ in
-      try undo.leave(slice, of: kept, because: reason)
-    }
-  }
-
   private mutating func countOrLeave(_ id: Int64, _ kept: NumberedLayout) throws {
     if writer.db.changes == 1 { return result.references += 1 }
     try leaveInTrash(
       id, kept, because: "they were changed meanwhile, or their destinations do not exist")
   }
 
-  private mutating func restoreValues(_ kept: NumberedLayout) throws {
+  mutating func restoreValues(_ kept: NumberedLayout) throws {
     try forEachPortion(of: kept) { undo, slice, _ in
       for id in try undo.ids(of: kept, in: slice) { try undo.restoreValue(id, kept) }
     }
@@ -100,7 +89,7 @@ extension Undo {
       """
       SELECT n.id, n.value, t.c1, t.c2 FROM cascade_trash AS t JOIN cascade_node AS n ON n.id = t.c0
       WHERE t.batch = ?1 AND t.layout = ?2 AND t.id = ?3 AND t.part = 0
-      """, kept.bound.0, kept.bound.1, .integer(id)
+      """, kept.bound[0], kept.bound[1], .integer(id)
     ) { (object: $0.integer(0), now: $0.text(1), was: $0.text(2), nulled: $0.text(3)) }
     let restored = values.flatMap { $0.now.undoing($0.nulled, $0.was) }
     try writer.db.run(
@@ -112,9 +101,7 @@ extension Undo {
         "INSERT OR IGNORE INTO temp.rewritten VALUES(?)", .integer(values.object))
     }
   }
-}
 
-extension Undo {
   /// A condition: the reference leads to an existing row, also where it is a foreign key.
   private func leadsSomewhere(_ kept: NumberedLayout, _ table: Table) throws -> String {
     if let isThere = kept.leadsSomewhere(writer.binding.edgeRelations) { return isThere }
@@ -131,6 +118,34 @@ extension Undo {
       EXISTS (SELECT 1 FROM main.\(quoted(parent.name)) AS p
         WHERE \(isParent.joined(separator: " AND ")))
       """
+  }
+
+  /// Lists the references of restored rows to what the application deleted itself, which is not
+  /// ours to bring back.
+  mutating func findDangling() throws {
+    for kept in layouts where kept.layout.kind == .row && kept.remaining > 0 {
+      for relation in writer.binding.examinedRelations where relation.mayDangle(kept) {
+        try findDangling(relation, kept)
+      }
+    }
+  }
+
+  private mutating func findDangling(_ relation: EdgeRelation, _ kept: NumberedLayout) throws {
+    let rows = relation.missing(kept)
+    let room = max(0, UndoResult.mostListed - result.dangling.count)
+    result.dangling += try writer.db.all(
+      generated: "SELECT \(relation.source.key("s")), \(relation.reference.value) \(rows) LIMIT ?2",
+      [.integer(kept.number), .integer(Int64(room))]
+    ) { row in
+      Edge(
+        name: relation.name,
+        source: Node(kept.collection, row.key(0, in: kept.collection, writer.model)),
+        destination: row.destination(1, in: relation.destination.collection, writer.model),
+        rules: relation.rules, origin: .declared, kind: relation.kind)
+    }
+    result.danglingCount += Int(
+      try writer.db.integer(
+        generated: "SELECT count(*) \(rows)", [.integer(kept.number)]) ?? 0)
   }
 }
 
@@ -154,12 +169,9 @@ extension Undo.NumberedLayout {
   func update(of table: Table, _ sets: String, where condition: String) -> String {
     """
     UPDATE OR ABORT main.\(quoted(table.name)) AS r SET \(sets)
-    \(fromTrash(table)) AND \(condition)
+    FROM main.cascade_trash AS t
+    WHERE \(TrashLayout.isOfLayout) AND t.id = ?3 AND \(isRow(of: table)) AND \(condition)
     """
-  }
-
-  func fromTrash(_ table: Table) -> String {
-    "FROM main.cascade_trash AS t WHERE \(TrashLayout.isOfLayout) AND t.id = ?3 AND \(isRow(of: table))"
   }
 
   func isRow(of table: Table) -> String {
@@ -221,36 +233,6 @@ extension JSONText {
     }
     if !old.contains(where: \.isBack) { return nil }
     return JSONText(valid: RestoredList(now: now).inserting(old))
-  }
-}
-
-/// Lists the references of restored rows to what the application deleted itself, which is not ours
-/// to bring back.
-extension Undo {
-  mutating func findDangling() throws {
-    for kept in layouts where kept.layout.kind == .row && kept.remaining > 0 {
-      for relation in writer.binding.examinedRelations where relation.mayDangle(kept) {
-        try findDangling(relation, kept)
-      }
-    }
-  }
-
-  private mutating func findDangling(_ relation: EdgeRelation, _ kept: NumberedLayout) throws {
-    let rows = relation.missing(kept)
-    let room = max(0, UndoResult.mostListed - result.dangling.count)
-    result.dangling += try writer.db.all(
-      generated: "SELECT \(relation.source.key("s")), \(relation.reference.value) \(rows) LIMIT ?2",
-      [.integer(kept.number), .integer(Int64(room))]
-    ) { row in
-      Edge(
-        name: relation.name,
-        source: Node(kept.collection, row.key(0, in: kept.collection, writer.model)),
-        destination: row.destination(1, in: relation.destination.collection, writer.model),
-        rules: relation.rules, origin: .declared, kind: relation.kind)
-    }
-    result.danglingCount += Int(
-      try writer.db.integer(
-        generated: "SELECT count(*) \(rows)", [.integer(kept.number)]) ?? 0)
   }
 }
 

@@ -16,7 +16,8 @@ extension Undo {
       case .success(let table):
         let count = try count - undo.leaveWithoutEnds(slice, of: kept)
         let target = try undo.target(table)
-        if try undo.restoreAtOnce(slice, of: kept, target, count) {
+        let isRewritable = !target.isWrittenByTriggers || kept.identity(in: table) != nil
+        if try isRewritable && undo.refusal(slice, of: kept, target, count) == nil {
           undo.count(kept, count)
         } else {
           try undo.restoreOneByOne(slice, of: kept, target)
@@ -59,19 +60,6 @@ extension Undo {
 
   fileprivate static let isNotLeft = "t.id NOT IN (SELECT id FROM temp.left_alone)"
 
-  private mutating func restoreAtOnce(
-    _ slice: Slice, of kept: NumberedLayout, _ target: Target, _ count: Int
-  ) throws -> Bool {
-    if target.isWrittenByTriggers && kept.identity(in: target.table) == nil { return false }
-    do {
-      if try writer.refusal({ try insert(slice, of: kept, target, count) }) != nil { return false }
-      remarkMissing(of: target)
-      return true
-    } catch is IncompleteInsert {
-      return false
-    }
-  }
-
   private mutating func restoreOneByOne(
     _ slice: Slice, of kept: NumberedLayout, _ target: Target
   ) throws {
@@ -110,12 +98,7 @@ extension Undo {
 
   mutating func restoreObjects(_ kept: NumberedLayout) throws {
     guard let collection = kept.layout.collection else { return }
-    let isTable = writer.binding.collections[kept.collection] != nil
     try forEachPortion(of: kept) { undo, slice, _ in
-      if isTable {
-        let reason = "\"\(kept.collection)\" is now a table"
-        return try undo.leave(slice, of: kept, because: reason)
-      }
       try undo.restoreObjects(slice, of: kept, collection)
     }
   }
@@ -123,6 +106,9 @@ extension Undo {
   private mutating func restoreObjects(
     _ slice: Slice, of kept: NumberedLayout, _ collection: Int64
   ) throws {
+    if writer.binding.collection(collection) != nil {
+      return try leave(slice, of: kept, because: "\"\(kept.collection)\" is now a table")
+    }
     let bound = kept.bound(slice) + [.integer(collection)]
     let taken = try writer.db.all(
       generated: """

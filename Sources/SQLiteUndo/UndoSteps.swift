@@ -24,7 +24,7 @@ extension Writer {
     do {
       return try undo(batch, by: author ?? "", at: now, manners: manners)
     } catch let error where error.isPermanentFailure {
-      try group { try forgetUnfinishedUndo(of: batch) }
+      try group { try db.deleteMeta(.undoBatch, ifEqual: batch) }
       throw UndoFailed(batch: batch, reason: "\(error)")
     }
   }
@@ -36,10 +36,6 @@ extension Writer {
   /// Whether a sweep or an undo is unfinished.
   package var isUnfinished: Bool {
     get throws { try unfinishedSweep != nil || unfinishedUndo != nil }
-  }
-
-  func forgetUnfinishedUndo(of batch: Int64) throws {
-    try db.deleteMeta(.undoBatch, ifEqual: batch)
   }
 }
 
@@ -56,7 +52,6 @@ extension Undo {
     try writer.withStepSettings {
       try step(of: 1) { try $0.begin() }
       try restore()
-      if result.leftCount == 0 { try emptyTrash() }
     }
     try writer.checkpointAfterSweep()
     try writer.group { try end() }
@@ -99,38 +94,32 @@ extension Undo {
     of kept: NumberedLayout, removing: Bool = true,
     _ body: (inout Undo, Slice, _ count: Int) throws -> Void
   ) throws {
-    let ids = "SELECT t.id FROM main.cascade_trash AS t WHERE \(TrashLayout.isOfLayout)"
-    try forEachPortion(ids, kept.number) { undo, slice, count in
+    let ids: Query = """
+      SELECT id FROM main.cascade_trash
+      WHERE batch = \(bind: batch) AND layout = \(bind: kept.number) AND part = 0
+      """
+    try forEachPortion(ids) { undo, slice, count in
       try body(&undo, slice, count)
       if removing { try undo.removeRestored(slice, of: kept) }
     }
   }
 
-  /// `ids` is a query to which the batch and the number of a layout are bound.
   mutating func forEachPortion(
-    _ ids: String, _ layout: Int64 = 0, _ body: (inout Undo, Slice, _ count: Int) throws -> Void
+    _ ids: Query, _ body: (inout Undo, Slice, _ count: Int) throws -> Void
   ) throws {
     writer.lock.pace.lowerRate()
     var low = Int64.min
-    while let (high, count) = try few(of: ids, layout, above: low) {
-      try step(of: count) { try body(&$0, Slice(low: low, high: high), count) }
-      low = high
+    while true {
+      let few = try writer.db.all(
+        """
+        SELECT max(id), count(*) FROM (
+          SELECT id FROM (\(ids)) WHERE id > \(bind: low) ORDER BY id LIMIT \(bind: mostAtOnce))
+        """
+      ) { (high: $0.integer(0), count: Int($0.integer(1))) }[0]
+      if few.count == 0 { return }
+      try step(of: few.count) { try body(&$0, Slice(low: low, high: few.high), few.count) }
+      low = few.high
     }
-  }
-
-  private func few(
-    of ids: String, _ layout: Int64, above low: Int64
-  ) throws -> (high: Int64, count: Int)? {
-    try writer.db.all(
-      generated: """
-        SELECT max(id), count(*)
-        FROM (SELECT id FROM (\(ids)) WHERE id > ?3 ORDER BY id LIMIT ?4)
-        """,
-      [
-        .integer(batch), .integer(layout), .integer(low),
-        .integer(mostAtOnce),
-      ]
-    ) { $0.isNull(0) ? nil : ($0.integer(0), Int($0.integer(1))) }.first ?? nil
   }
 
   /// Removes what came back from the trash. Nodes are remembered until their edges are restored.
@@ -152,14 +141,18 @@ extension Undo {
         """, bound)
   }
 
-  /// Removes trash that only has the names of nodes.
-  private mutating func emptyTrash() throws {
-    let tables = [("cascade_trash", TrashLayout.isRestorable), ("cascade_trash_node", "1")]
-    for (table, condition) in tables {
-      let rows = "FROM main.\(table) WHERE batch = ?1 AND \(condition)"
-      try forEachPortion("SELECT DISTINCT id \(rows)") { undo, slice, _ in
-        let bound = [.integer(undo.batch)] + slice.bound
-        try undo.writer.db.run(generated: "DELETE \(rows) AND id > ?2 AND id <= ?3", bound)
+  /// Removes trash that only has the names of nodes. What was trashed, and how much of it, stays
+  /// known for the list of batches; and so do the names of what the application deleted itself, for
+  /// `why`. The names of files go: files come back too.
+  mutating func emptyTrash() throws {
+    let trash: Query = """
+      main.cascade_trash WHERE batch = \(bind: batch) AND layout NOT IN (
+        SELECT layout FROM main.cascade_trash_layout WHERE batch = \(bind: batch)
+        AND kind = 'name' AND collection NOT IN (\(Writer.fileCollections)))
+      """
+    for rows in [trash, "main.cascade_trash_node WHERE batch = \(bind: batch)"] {
+      try forEachPortion("SELECT DISTINCT id FROM \(rows)") { undo, slice, _ in
+        try undo.writer.db.run("DELETE FROM \(rows) AND \(slice.contains("id"))")
       }
     }
   }

@@ -30,14 +30,14 @@ extension Undo {
       isWrittenByTriggers: writer.binding.mayBeWrittenByTrigger(table))
   }
 
-  struct IncompleteInsert: Error, CustomStringConvertible {
+  private struct IncompleteInsert: Error, CustomStringConvertible {
     var description: String { "a trigger removed rows that were to come back" }
   }
 
   /// Inserts the rows of a slice; throws, and inserts none, if not all of them are there afterwards.
-  func insert(
+  private func insert(
     _ slice: Slice, of kept: NumberedLayout, _ target: Target, _ count: Int,
-    withTriggers: Bool = true
+    withTriggers: Bool
   ) throws {
     try writer.db.savepoint {
       let triggers = withTriggers && target.runsTriggers
@@ -64,9 +64,9 @@ extension Undo {
   mutating func restoreOne(
     _ one: Slice, of kept: NumberedLayout, _ target: Target
   ) throws -> String? {
-    guard let refusal = try refusal(one, of: kept, target, withTriggers: true) else { return nil }
+    guard let refusal = try refusal(one, of: kept, target, 1) else { return nil }
     if !target.isWrittenByTriggers { return refusal }
-    if let refusal = try self.refusal(one, of: kept, target, withTriggers: false) {
+    if let refusal = try self.refusal(one, of: kept, target, 1, withTriggers: false) {
       return refusal
     }
     result.remark(
@@ -75,12 +75,14 @@ extension Undo {
     return nil
   }
 
-  private mutating func refusal(
-    _ one: Slice, of kept: NumberedLayout, _ target: Target, withTriggers: Bool
+  /// Inserts the rows of a slice. Returns why not all of them can come back; nil if they are back.
+  mutating func refusal(
+    _ slice: Slice, of kept: NumberedLayout, _ target: Target, _ count: Int,
+    withTriggers: Bool = true
   ) throws -> String? {
     do {
       let reason = try writer.refusal {
-        try insert(one, of: kept, target, 1, withTriggers: withTriggers)
+        try insert(slice, of: kept, target, count, withTriggers: withTriggers)
       }
       if reason == nil { remarkMissing(of: target) }
       return reason
@@ -89,7 +91,7 @@ extension Undo {
     }
   }
 
-  mutating func remarkMissing(of target: Target) {
+  private mutating func remarkMissing(of target: Target) {
     let rows = "rows of \"\(target.table.name)\" came back without"
     if let message = target.missing.ofInsertTrigger {
       result.remark("\(rows) the triggers of the application: \(message)")
