@@ -10,8 +10,7 @@ extension Reader {
   package func fetch(
     _ name: String, of node: Node, refresh: Bool = false, timeLimit: Duration = .seconds(5)
   ) throws -> Fetched {
-    let search = PropertySearch(
-      try FetchedSearch(name, of: node.collection, in: model, timeLimit: timeLimit))
+    let search = try FetchedSearch(name, of: node.collection, in: model, timeLimit: timeLimit)
     do {
       return try fetch(search, of: node, refresh)
     } catch let error as SQLiteError {
@@ -19,7 +18,7 @@ extension Reader {
     }
   }
 
-  private func fetch(_ search: PropertySearch, of node: Node, _ refresh: Bool) throws -> Fetched {
+  private func fetch(_ search: FetchedSearch, of node: Node, _ refresh: Bool) throws -> Fetched {
     if let path = search.property.store {
       let question = try question(search, node)
       return try fetching.store(at: path).answer(question, of: search, refresh)
@@ -32,21 +31,21 @@ extension Reader {
     }
   }
 
-  private func question(_ search: PropertySearch, _ node: Node) throws -> PropertySearch.Question {
+  private func question(_ search: FetchedSearch, _ node: Node) throws -> FetchQuestion<Value> {
     guard let source = try source(node) else { throw FetchError.noSuchNode(node) }
-    return try search.target.question(from: source, null: .null) { Value($0) }
+    return try search.question(from: source, null: .null) { Value($0) }
   }
 }
 
 extension FetchError {
-  fileprivate init(_ error: SQLiteError, in search: PropertySearch) {
+  fileprivate init(_ error: SQLiteError, in search: FetchedSearch) {
     let place = search.property.store.map { " in \($0)" } ?? ""
     if error.isInterrupted {
-      self = search.target.tooLong(in: place)
+      self = search.tooLong(in: place)
     } else if error.isAboutTheStatement {
-      self = search.target.wrong(error.message, in: place)
+      self = search.wrong(error.message, in: place)
     } else {
-      self = .unavailable("\(search.target.title) has no value now\(place): \(error.message)")
+      self = .unavailable("\(search.title) has no value now\(place): \(error.message)")
     }
   }
 }
@@ -83,9 +82,9 @@ final class OtherStore {
     self.path = path
   }
 
-  func answer(_ question: PropertySearch.Question, of search: PropertySearch, _ refresh: Bool)
-    throws -> Fetched
-  {
+  func answer(
+    _ question: FetchQuestion<Value>, of search: FetchedSearch, _ refresh: Bool
+  ) throws -> Fetched {
     try db.snapshot {
       try cache.answer(question, refresh, version: db.dataVersion()) {
         try search.find(question, at: search.place(inOtherStore: db), in: db)
@@ -96,31 +95,25 @@ final class OtherStore {
 
 /// SQLite's number of the version changes with every commit of another connection, and this one never
 /// writes.
-typealias FetchCacheOfFile = FetchCache<PropertySearch.Question, Int64>
+typealias FetchCacheOfFile = FetchCache<FetchQuestion<Value>, Int64>
 
 extension Connection {
   func dataVersion() throws -> Int64 { try integer("PRAGMA data_version") ?? 0 }
 }
 
-extension PropertySearch {
-  func find(_ question: Question, at place: Location, in db: borrowing Connection) throws
-    -> SearchResult
-  {
-    let query = try SearchQuery(self, at: place, question.values)
+extension FetchedSearch {
+  func find(
+    _ question: FetchQuestion<Value>, at place: Location, in db: borrowing Connection
+  ) throws -> SearchResult {
+    let query = try query(at: place, question.values)
     var found = SearchResult()
-    try db.each(guarded: query.text, query.values, limit: target.timeLimit) { row in
-      found.add(node(row, place))
-      if found.isTooMuch { throw target.findsTooMuch }
+    try db.each(guarded: query.text, query.values, limit: timeLimit) { row in
+      switch place {
+      case .table(_, let key): found.add(MappedRow(row, keyCount: key.count).node(in: searched))
+      case .managed: found.add(StoredNode(Node(searched, .text(row.text(0))), row))
+      }
+      if found.isTooMuch { throw findsTooMuch }
     }
     return found
-  }
-
-  private func node(_ row: Row, _ place: Location) -> StoredNode {
-    if case .table(_, let key) = place {
-      return MappedRow(row, keyCount: key.count).node(in: searched)
-    }
-    return StoredNode(
-      node: Node(searched, .text(row.text(0))), exists: true, type: row.optionalText(1),
-      value: row.optionalText(2).map(JSONText.init(valid:)))
   }
 }

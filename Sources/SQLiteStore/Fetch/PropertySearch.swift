@@ -3,18 +3,8 @@ internal import CascadeSQLite
 internal import CascadeStore
 internal import CascadePlanning
 
-/// What a fetched property searches for, and where.
-struct PropertySearch {
-  let target: FetchedSearch
-  var property: FetchedProperty { target.property }
-  var searched: String { target.searched }
-
-  typealias Question = FetchQuestion<Value>
-
-  init(_ target: FetchedSearch) { self.target = target }
-
-  // MARK: - Places
-
+/// Where a fetched property searches, and with which statement.
+extension FetchedSearch {
   /// Where the nodes of a collection are.
   enum Location {
     case table(String, key: [String])
@@ -22,23 +12,66 @@ struct PropertySearch {
   }
 
   var placeInOwnStore: Location {
-    if case .mapped(let table, let key, _) = target.model.collections[property.from] {
+    if case .mapped(let table, let key, _) = model.collections[property.from] {
       return .table(table, key: key)
     }
-    return .managed(type: target.type)
+    return .managed(type: type)
   }
 
   /// If the model has the collection as a table, the other store is taken to have the same table.
   /// Otherwise the name is looked up there.
   func place(inOtherStore db: borrowing Connection) throws -> Location {
     if case .table(let table, let key) = placeInOwnStore { return .table(table, key: key) }
-    if try db.hasManaged(searched) { return .managed(type: target.type) }
+    if try db.hasManaged(searched) { return .managed(type: type) }
     let key = try db.primaryKey(ofTable: searched)
     if !key.isEmpty { return .table(searched, key: key) }
     let store = property.store ?? ""
     throw FetchError.unusable(
-      "\(target.title): \(store) has no collection and no table with a primary key called \"\(searched)\""
-    )
+      "\(title): \(store) has no collection and no table with a primary key called \"\(searched)\"")
+  }
+
+  /// Names come from the model and are quoted, the condition and order are the model's, and
+  /// everything else is bound: first the variables, then the values added here.
+  ///
+  /// Of a table, it selects the key's columns, then all columns of the row: a row without a key is
+  /// not a node. Of managed nodes, it selects key, type and value.
+  func query(at place: Location, _ variables: [Value]) throws -> Query {
+    let (condition, order) = try property.expressions()
+    var number = 0
+    func next(_: SQLExpression.Variable) -> String {
+      number += 1
+      return "?\(number)"
+    }
+    let isFound = condition.text(replacing: next)
+    let ordered = order.map { [$0.text(replacing: next)] } ?? []
+    var values = variables
+    func bind(_ value: Value) -> String {
+      values.append(value)
+      return "?\(values.count)"
+    }
+    let alias = quoted(property.from)
+    let (rows, key, columns): (String, [String], String)
+    switch place {
+    case .table(let table, let names):
+      (rows, columns) = ("main.\(quoted(table))", "*")
+      key = names.map { "\(alias).\(quoted($0))" }
+    case .managed(let type):
+      let isOfType = type.map { " AND n.type = \(bind(.text($0)))" } ?? ""
+      rows = """
+        (SELECT n.key AS key, n.type AS type, n.value AS value FROM main.cascade_node AS n
+          WHERE n.collection = (
+            SELECT id FROM main.cascade_collection WHERE name = \(bind(.text(searched))))\(isOfType))
+        """
+      (key, columns) = (["\(alias).key"], "type, \(alias).value")
+    }
+    // Equal nodes come in the order of their keys, so that they always come in the same order.
+    return Query(
+      """
+      SELECT \(key.joined(separator: ", ")), \(alias).\(columns) FROM \(rows) AS \(alias)
+      WHERE \(key.map { "\($0) IS NOT NULL" }.joined(separator: " AND ")) AND (\(isFound))
+      ORDER BY \((ordered + key).joined(separator: ", "))
+      LIMIT \(bind(.integer(Int64(property.limit ?? -1))))
+      """, values)
   }
 }
 
@@ -66,66 +99,5 @@ extension Connection {
     try all("SELECT name FROM pragma_table_info(?) WHERE pk > 0 ORDER BY pk", .text(table)) {
       $0.text(0)
     }
-  }
-}
-
-/// The statement of a search. Names come from the model and are quoted, the condition and order are
-/// the model's, and everything else is bound: first the variables, then the values added here.
-struct SearchQuery {
-  private(set) var text = ""
-  private(set) var values: [Value]
-  private let condition: String
-  private let order: String?
-
-  init(_ search: PropertySearch, at place: PropertySearch.Location, _ variables: [Value]) throws {
-    let (condition, order) = try search.property.expressions()
-    var number = 0
-    func next(_: SQLExpression.Variable) -> String {
-      number += 1
-      return "?\(number)"
-    }
-    self.condition = condition.text(replacing: next)
-    self.order = order?.text(replacing: next)
-    values = variables
-    let alias = quoted(search.property.from)
-    switch place {
-    case .table(let table, let key): selectRows(of: table, key, alias)
-    case .managed(let type): selectObjects(of: search.searched, type, alias)
-    }
-    text += " LIMIT \(bind(.integer(Int64(search.property.limit ?? -1))))"
-  }
-
-  private mutating func bind(_ value: Value) -> String {
-    values.append(value)
-    return "?\(values.count)"
-  }
-
-  /// Selects the key's columns, then all columns of the row. A row without a key is not a node.
-  private mutating func selectRows(of table: String, _ key: [String], _ alias: String) {
-    let key = key.map { "\(alias).\(quoted($0))" }
-    let isNode = key.map { "\($0) IS NOT NULL" }.joined(separator: " AND ")
-    text = """
-      SELECT \(key.joined(separator: ", ")), \(alias).* FROM main.\(quoted(table)) AS \(alias)
-      WHERE \(isNode) AND (\(condition)) ORDER BY \(ordered(key))
-      """
-  }
-
-  /// Selects key, type and value.
-  private mutating func selectObjects(of collection: String, _ type: String?, _ alias: String) {
-    let name = bind(.text(collection))
-    let isOfType = type.map { " AND n.type = \(bind(.text($0)))" } ?? ""
-    text = """
-      SELECT \(alias).key, \(alias).type, \(alias).value
-      FROM (
-        SELECT n.key AS key, n.type AS type, n.value AS value FROM main.cascade_node AS n
-        WHERE n.collection = (SELECT id FROM main.cascade_collection WHERE name = \(name))\(isOfType)
-      ) AS \(alias)
-      WHERE (\(condition)) ORDER BY \(ordered(["\(alias).key"]))
-      """
-  }
-
-  /// Orders equal nodes by key, so that the same nodes always come in the same order.
-  private func ordered(_ key: [String]) -> String {
-    ((order.map { [$0] } ?? []) + key).joined(separator: ", ")
   }
 }

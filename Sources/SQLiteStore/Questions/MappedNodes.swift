@@ -5,14 +5,12 @@ internal import SQLiteBinding
 
 /// Rows of the application, read as nodes: the value is an object of all columns.
 extension Reader {
-  func mappedNode(_ node: Node) throws -> StoredNode {
-    let nowhere = StoredNode(node: node, exists: false, type: nil, value: nil)
-    return try db.snapshot {
-      guard let table = try binding().collections[node.collection],
-        table.stored(node.key) != nil, let keys = table.columnValues(node.key)
-      else { return nowhere }
-      return try read(table, where: table.isKeyed("s"), keys).first ?? nowhere
-    }
+  /// The row of a node; nil if there is none.
+  func mappedRow(_ node: Node) throws -> MappedRow? {
+    guard let table = try binding().collections[node.collection],
+      table.stored(node.key) != nil, let keys = table.columnValues(node.key)
+    else { return nil }
+    return try rows(of: table, where: table.isKeyed("s"), keys).first
   }
 
   /// The node with its key as its table stores it, whether the node exists or not.
@@ -37,22 +35,23 @@ extension Reader {
       guard let table = try binding().collections[collection] else { return [] }
       let keys = key.flatMap(table.columnValues) ?? []
       let condition = keys.isEmpty ? "" : "AND \(table.isBehind("s"))"
-      return try read(
-        table, where: "\(table.isNode("s")) \(condition)", keys,
-        "ORDER BY \(table.order("s")) LIMIT \(limit)")
+      return try rows(
+        of: table, where: "\(table.isNode("s")) \(condition)", keys,
+        "ORDER BY \(table.order("s")) LIMIT \(limit)"
+      ).map { $0.node(in: collection) }
     }
   }
 
-  private func read(
-    _ table: NodeTable, where condition: String, _ values: [Value], _ order: String = ""
-  ) throws -> [StoredNode] {
+  private func rows(
+    of table: NodeTable, where condition: String, _ values: [Value], _ order: String = ""
+  ) throws -> [MappedRow] {
     let key = table.keyColumns("s")
     return try db.all(
       generated: """
         SELECT \(key.joined(separator: ", ")), s.* FROM \(table.rows) AS s
         WHERE \(condition) \(order)
         """, values
-    ) { MappedRow($0, keyCount: key.count).node(in: table.collection) }
+    ) { MappedRow($0, keyCount: key.count) }
   }
 }
 
@@ -94,17 +93,7 @@ struct MappedRow {
 
 extension Key {
   init(_ values: [Value]) {
-    let parts = values.map(Key.init(part:))
+    let parts = values.map { Key($0) ?? .text("") }
     self = parts.count == 1 ? parts[0] : .composite(parts)
-  }
-
-  private init(part value: Value) {
-    switch value {
-    case .integer(let number): self = .integer(number)
-    case .text(let text): self = .text(text)
-    case .blob(let bytes): self = .text(bytes.sqlBlob)
-    case .real(let number): self = .text("\(number)")
-    case .null: self = .text("")
-    }
   }
 }

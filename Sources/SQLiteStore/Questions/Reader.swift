@@ -7,7 +7,7 @@ internal import SQLiteJournal
 
 /// The reading side of a store: a connection of its own, used by one thread. It neither blocks
 /// other connections nor waits for them. Each call sees one state of the store.
-package final class Reader {
+package final class Reader: Numbering {
   package let db: Connection
   let model: StoreModel
   let fetching = FetchCaches()
@@ -70,19 +70,21 @@ package final class Reader {
       WHERE c.name = ? AND n.key = ?
       """, .text(collection), key)
   }
-}
 
-extension Reader {
   package func node(_ node: Node) throws -> StoredNode {
-    if case .mapped = model.collections[node.collection] { return try mappedNode(node) }
-    guard let id = try id(of: node) else {
-      return StoredNode(node: node, exists: false, type: nil, value: nil)
+    var stored: StoredNode?
+    if case .mapped = model.collections[node.collection] {
+      stored = try db.snapshot { try mappedRow(node)?.node(in: node.collection) }
+    } else {
+      stored = try db.first(
+        """
+        SELECT n.key, n.type, n.value
+        FROM cascade_node AS n JOIN cascade_collection AS c ON c.id = n.collection
+        WHERE c.name = ? AND n.key = ?
+        """, .text(node.collection), .text(node.key.managedText)
+      ) { StoredNode(node, $0) }
     }
-    return try db.first("SELECT type, value FROM cascade_node WHERE id = ?", .integer(id)) {
-      StoredNode(
-        node: node, exists: true, type: $0.optionalText(0),
-        value: $0.optionalText(1).map(JSONText.init(valid:)))
-    } ?? StoredNode(node: node, exists: false, type: nil, value: nil)
+    return stored ?? StoredNode(node: node, exists: false, type: nil, value: nil)
   }
 
   /// A page of a collection after `key`, in the order of the keys.
@@ -99,25 +101,16 @@ extension Reader {
       WHERE c.name = ?1 AND (?2 IS NULL OR n.key > ?2)
       ORDER BY n.key LIMIT ?3
       """, .text(collection), .text(key?.managedText), .integer(Int64(limit))
-    ) {
-      StoredNode(
-        node: Node(collection, .text($0.text(0))), exists: true, type: $0.optionalText(1),
-        value: $0.optionalText(2).map(JSONText.init(valid:)))
-    }
+    ) { StoredNode(Node(collection, .text($0.text(0))), $0) }
   }
-}
 
-extension Reader {
   /// The fingerprint of the content for which an id was used; nil if it was not used.
   package func fingerprint(ofId id: String) throws -> Int64? {
     try db.integer(
       "SELECT fingerprint FROM cascade_ledger WHERE id = ? AND part > ? LIMIT 1", .text(id),
       .integer(Submission.partOfSweep))
   }
-}
 
-/// A name that has no number yet gets one that nothing in the store uses.
-extension Reader: Numbering {
   package func collectionId(_ name: String) throws -> Int64 {
     try db.integer("SELECT id FROM cascade_collection WHERE name = ?", .text(name))
       ?? provisionalNumber("collection/\(name)")
@@ -128,25 +121,20 @@ extension Reader: Numbering {
       ?? provisionalNumber("name/\(name)")
   }
 
+  /// A name that has no number yet gets one that nothing in the store uses.
   private func provisionalNumber(_ name: String) -> Int64 {
     if let number = provisionalNumbers[name] { return number }
     provisionalNumbers[name] = -Int64(provisionalNumbers.count) - 1
     return provisionalNumbers[name]!
   }
-}
 
-extension Reader {
   /// The key as the node's own row has it; nil if the node does not exist.
   func keyInTable(of node: Node) throws -> Value? {
-    if let table = try binding().collections[node.collection] {
-      return try key(node.key, in: table)
+    guard let table = try binding().collections[node.collection] else {
+      if case .mapped = model.collections[node.collection] { return nil }
+      return try id(of: node) == nil ? nil : .text(node.key.managedText)
     }
-    if case .mapped = model.collections[node.collection] { return nil }
-    return try id(of: node) == nil ? nil : .text(node.key.managedText)
-  }
-
-  func key(_ key: Key, in table: NodeTable) throws -> Value? {
-    guard let values = table.columnValues(key) else { return nil }
+    guard let values = table.columnValues(node.key) else { return nil }
     return try db.all(
       generated: """
         SELECT \(table.key("n")) FROM \(table.rows) AS n
@@ -159,5 +147,14 @@ extension Reader {
   /// ever named it.
   func storedId(of node: Node) throws -> Int64? {
     try keyInTable(of: node).flatMap { try id(of: $0, in: node.collection) }
+  }
+}
+
+extension StoredNode {
+  /// An object, from the columns: key, type, value.
+  init(_ node: Node, _ row: Row) {
+    self.init(
+      node: node, exists: true, type: row.optionalText(1),
+      value: row.optionalText(2).map(JSONText.init(valid:)))
   }
 }
