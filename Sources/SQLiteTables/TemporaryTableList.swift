@@ -156,10 +156,10 @@ extension TemporaryTable {
     // MARK: Files
 
     TemporaryTable(
-      "files_on_disk", .files, .snapshot, "root INTEGER, path TEXT", key: "root, path"),
+      "files_on_disk", .files, .snapshot, "root TEXT, path TEXT", key: "root, path"),
     TemporaryTable(
       "files_with_edges", .files, .snapshot,
-      "root INTEGER, path TEXT, collection TEXT, key, name TEXT", key: "root, path"),
+      "root TEXT, path TEXT, collection TEXT, key, name TEXT", key: "root, path"),
   ]
 
   // MARK: - Tables that are also emptied alone

@@ -8,20 +8,20 @@ internal import SQLiteJournal
 internal import SQLiteSweeps
 
 /// Compares the files on the disk with those that edges name. Both lists are in temporary tables,
-/// so memory is bounded. The disk is read before the snapshot begins, so an edge that is added
-/// together with its file is seen.
+/// so memory is bounded; a root is known there by the collection that stands for its files. The disk
+/// is read before the snapshot begins, so an edge that is added together with its file is seen.
 extension Reader {
   package static let mostUnreferenced = 1_000
 
   package func unreferencedFiles(_ surroundings: StorePaths) throws -> UnreferencedFiles {
     try db.snapshot {
-      let roots = FileRoots(model, surroundings)
       var found = UnreferencedFiles()
-      found.unreadable = try list(roots)
-      try listNamedFiles(roots)
-      try leaveOutKnown(roots)
-      found.count = try unnamedCount()
-      found.files = try unnamed(roots, limit: Reader.mostUnreferenced)
+      found.unreadable = try list(FileRoots(model, surroundings))
+      // Files that are on their way into the trash, or will be with the next `sweep files`.
+      try leaveOutJournal()
+      try leaveOut("path", of: "cascade_released_file")
+      try leaveOut("key", of: "cascade_node")
+      (found.files, found.count) = try unnamed(limit: Reader.mostUnreferenced)
       return found
     }
   }
@@ -41,122 +41,96 @@ extension Reader {
       for path in try list(roots) {
         findings.add(Finding(kind: "fileRoot", message: "\(path) cannot be read"), limit)
       }
-      try listNamedFiles(roots)
       try addNamesWithoutFile(roots, &findings, limit)
-      try addFilesWithoutName(roots, &findings, limit)
+      try addFilesWithoutName(&findings, limit)
       return findings
     }
   }
 
   // MARK: - The two lists
 
+  /// Returns what could not be read.
   private func list(_ roots: FileRoots) throws -> [String] {
     var unreadable: [String] = []
-    for (number, root) in roots.all.enumerated() {
+    for root in roots.all {
+      let collection = Value.text(Destination.fileCollection + root.name)
       var walk = FileWalk(root)
       do {
         try walk.run { path in
           try db.run(
-            "INSERT OR IGNORE INTO temp.files_on_disk VALUES(?, ?)", .integer(Int64(number)),
-            .text(path))
+            "INSERT OR IGNORE INTO temp.files_on_disk VALUES(?, ?)", collection, .text(path))
         }
       } catch let error as SystemError {
         unreadable.append("\(error)")
       }
       unreadable += walk.unreadable.map { "\(root.path)/\($0)" }
     }
+    try listNamedFiles()
     return unreadable
   }
 
-  private func listNamedFiles(_ roots: FileRoots) throws {
-    let binding = try binding()
-    for (number, root) in roots.all.enumerated() {
-      let collection = Destination.fileCollection + root.name
+  private func listNamedFiles() throws {
+    try db.run(
+      """
+      INSERT OR IGNORE INTO temp.files_with_edges
+      SELECT c.name, CAST(n.key AS TEXT), sc.name, s.key, m.name
+      FROM cascade_collection AS c CROSS JOIN cascade_node AS n ON n.collection = c.id
+      CROSS JOIN cascade_edge AS e ON e.destination = n.id
+      JOIN cascade_name AS m ON m.id = e.name
+      LEFT JOIN cascade_node AS s ON s.id = e.source
+      LEFT JOIN cascade_collection AS sc ON sc.id = s.collection
+      WHERE c.name GLOB 'cascade_file/*'
+      """)
+    for relation in try binding().edgeRelations where relation.leadsToFiles {
+      let ends = [relation.destination, relation.source].map { Value.text($0.collection) }
       try db.run(
-        """
-        INSERT OR IGNORE INTO temp.files_with_edges
-        SELECT ?, CAST(n.key AS TEXT), sc.name, s.key, m.name
-        FROM cascade_collection AS c CROSS JOIN cascade_node AS n ON n.collection = c.id
-        CROSS JOIN cascade_edge AS e ON e.destination = n.id
-        JOIN cascade_name AS m ON m.id = e.name
-        LEFT JOIN cascade_node AS s ON s.id = e.source
-        LEFT JOIN cascade_collection AS sc ON sc.id = s.collection
-        WHERE c.name = ?
-        """, .integer(Int64(number)), .text(collection))
-      for relation in binding.edgeRelations where relation.destination.collection == collection {
-        try db.run(
-          generated: """
-            INSERT OR IGNORE INTO temp.files_with_edges
-            SELECT ?1, \(relation.destinationKey), ?2, \(relation.source.key("s")), ?3
-            \(relation.all)
-            """, [.integer(Int64(number)), .text(relation.source.collection), .text(relation.name)])
-      }
+        generated: """
+          INSERT OR IGNORE INTO temp.files_with_edges
+          SELECT ?1, \(relation.destinationKey), ?2, \(relation.source.key("s")), ?3
+          \(relation.all)
+          """, ends + [.text(relation.name)])
     }
   }
 
   // MARK: - Files without an edge
 
-  /// Leaves out files that are on their way into the trash, or will be with the next `sweep files`.
-  private func leaveOutKnown(_ roots: FileRoots) throws {
-    try leaveOutJournal(roots)
-    try leaveOut("path", of: "cascade_released_file", roots)
-    try leaveOut("key", of: "cascade_node", roots)
+  private func leaveOut(_ path: String, of table: String) throws {
+    try db.run(
+      generated: """
+        DELETE FROM temp.files_on_disk WHERE (root, path) IN (
+          SELECT c.name, r.\(path) FROM main.cascade_collection AS c
+          CROSS JOIN main.\(table) AS r ON r.collection = c.id WHERE c.name GLOB 'cascade_file/*')
+        """)
   }
 
-  private func leaveOut(_ path: String, of table: String, _ roots: FileRoots) throws {
-    for (number, root) in roots.all.enumerated() {
-      try db.run(
-        generated: """
-          DELETE FROM temp.files_on_disk WHERE root = ?1 AND path IN (
-            SELECT r.\(path) FROM main.cascade_collection AS c
-            CROSS JOIN main.\(table) AS r ON r.collection = c.id WHERE c.name = ?2)
-          """, [.integer(Int64(number)), .text(Destination.fileCollection + root.name)])
-    }
-  }
-
-  private func leaveOutJournal(_ roots: FileRoots) throws {
+  private func leaveOutJournal() throws {
     for lost in try binding().filesInJournal(db.watches(), db) {
-      let number = roots.all.firstIndex {
-        Destination.fileCollection + $0.name == lost.root.collection
-      }
-      guard let number else { continue }
       try db.run(
         generated: """
           DELETE FROM temp.files_on_disk WHERE root = ?1 AND path IN (SELECT \(lost.path) \(lost.rows))
-          """, [.integer(Int64(number))])
+          """, [.text(lost.root.collection)])
     }
   }
 
-  private func unnamedCount() throws -> Int {
-    let count = try db.integer(
-      """
-      SELECT count(*) FROM temp.files_on_disk AS d WHERE NOT EXISTS (
+  private func unnamed(limit: Int) throws -> (list: [Destination], count: Int) {
+    let files = """
+      FROM temp.files_on_disk AS d WHERE NOT EXISTS (
         SELECT 1 FROM temp.files_with_edges AS n WHERE n.root = d.root AND n.path = d.path)
-      """)
-    return Int(count ?? 0)
+      """
+    let list = try db.all(
+      generated: "SELECT d.root, d.path \(files) ORDER BY d.root, d.path LIMIT \(limit)"
+    ) { Destination(Node($0.text(0), .text($0.text(1)))) }
+    return (list, Int(try db.integer(generated: "SELECT count(*) \(files)") ?? 0))
   }
 
-  private func unnamed(_ roots: FileRoots, limit: Int) throws -> [Destination] {
-    let names = roots.all.map(\.name)
-    return try db.all(
-      """
-      SELECT d.root, d.path FROM temp.files_on_disk AS d WHERE NOT EXISTS (
-        SELECT 1 FROM temp.files_with_edges AS n WHERE n.root = d.root AND n.path = d.path)
-      ORDER BY d.root, d.path LIMIT ?
-      """, .integer(Int64(limit))
-    ) { .file(root: names[Int($0.integer(0))], path: $0.text(1)) }
-  }
-
-  private func addFilesWithoutName(
-    _ roots: FileRoots, _ findings: inout Findings, _ limit: Int
-  ) throws {
-    try leaveOut("path", of: "cascade_released_file", roots)
-    let room = max(limit - findings.list.count, 0)
-    findings.list += try unnamed(roots, limit: room).map { file in
+  private func addFilesWithoutName(_ findings: inout Findings, _ limit: Int) throws {
+    try leaveOut("path", of: "cascade_released_file")
+    let (files, count) = try unnamed(limit: max(limit - findings.list.count, 0))
+    findings.list += files.map { file in
       Finding(
         kind: "fileWithoutEdge", message: "no edge references \(file.fileText)", file: file)
     }
-    findings.total += try unnamedCount()
+    findings.total += count
   }
 
   // MARK: - Edges without a file
@@ -165,7 +139,6 @@ extension Reader {
   private func addNamesWithoutFile(
     _ roots: FileRoots, _ findings: inout Findings, _ limit: Int
   ) throws {
-    let all = roots.all
     try db.each(
       """
       SELECT n.root, n.path, n.name, n.collection, n.key FROM temp.files_with_edges AS n WHERE NOT EXISTS (
@@ -173,10 +146,11 @@ extension Reader {
       ORDER BY n.root, n.path
       """
     ) { row in
-      let root = all[Int(row.integer(0))]
       let path = row.text(1)
-      guard let reason = root.absence(of: path) else { return }
-      let file = Destination.file(root: root.name, path: path)
+      guard let root = Destination.root(of: row.text(0)),
+        let reason = roots[root]?.absence(of: path)
+      else { return }
+      let file = Destination.file(root: root, path: path)
       let source = row.isNull(3) ? nil : row.node(3, model)
       let whose =
         source.map { "\"\(row.text(2))\" of \($0) references it" } ?? "an edge references it"
