@@ -9,36 +9,24 @@ internal import SQLiteRules
 internal import SQLiteEdges
 
 extension Reader {
-  /// Checks the data: references to nothing, wherever they are, and the demands of the model.
+  /// Checks the data: references to nothing, wherever they are, and the demands of the model. A
+  /// database that was never attached has no managed nodes and no stored edges: there, only
+  /// references between rows are checked.
   package func checkReferences(limit: Int = Receipt.mostListed) throws -> Findings {
     try db.snapshot {
-      let binding = try binding()
+      let (binding, isAttached) = (try binding(), try isAttached())
       var findings = Findings()
       try addDanglingEdges(binding, &findings, limit)
       try addDanglingReferences(binding, &findings, limit)
       for relation in binding.edgeRelations where relation.destination.kind != .files {
+        if !isAttached && !(relation.source.isMapped && relation.destination.isMapped) { continue }
         try addDangling(relation, &findings, limit)
         try addJoinsWithoutSource(relation, binding, &findings, limit)
       }
-      for demand in Demand.all(in: model) {
+      for demand in isAttached ? Demand.all(in: model) : [] {
         for judgement in demand.judgements(binding, model, of: .all) {
           try add(judgement, &findings, limit)
         }
-      }
-      return findings
-    }
-  }
-
-  /// The same for references between rows, in a database that was never attached: it has no managed
-  /// nodes and no stored edges.
-  func checkReferencesOfRows(limit: Int) throws -> Findings {
-    try db.snapshot {
-      let binding = try binding()
-      var findings = Findings()
-      for relation in binding.edgeRelations
-      where relation.source.table != nil && relation.destination.table != nil {
-        try addDangling(relation, &findings, limit)
-        try addJoinsWithoutSource(relation, binding, &findings, limit)
       }
       return findings
     }

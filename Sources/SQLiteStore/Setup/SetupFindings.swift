@@ -38,26 +38,18 @@ extension Reader {
   /// If the watches have no numbers yet, the store was never attached.
   private func triggerFindings(_ binding: Binding) throws -> [SetupFinding] {
     if !model.hasTables { return [] }
-    let watches = try knownWatches(binding)
+    let known = Dictionary(try db.watches().map { ($0.meaning, $0) }) { first, _ in first }
+    let watches = binding.meanings.map { known[$0] ?? Watch(number: 0, meaning: $0) }
     let rules = try Counters(db, behind: 0).rulesSeen
     let refusals = RequiredDenials(binding: binding, rulesSeen: rules)
     let wanted = WatchTriggers(watches: watches, binding: binding).all + refusals.triggers
-    let found = try db.ourTriggers()
+    let found = try Set(db.ourTriggers())
     let names = Set(found.map(\.name))
-    let known = Set(found)
-    return wanted.filter { !known.contains($0) }.map { trigger in
+    return wanted.filter { !found.contains($0) }.map { trigger in
       SetupFinding(
         kind: .trigger, table: nil,
         message: "trigger \"\(trigger.name)\" is "
           + (names.contains(trigger.name) ? "changed" : "missing"))
-    }
-  }
-
-  private func knownWatches(_ binding: Binding) throws -> [Watch] {
-    try binding.meanings.map { meaning in
-      let number = try db.integer(
-        "SELECT what FROM cascade_watch WHERE meaning = ?", .text(meaning.text))
-      return Watch(number: number ?? 0, meaning: meaning)
     }
   }
 }
@@ -164,11 +156,11 @@ extension EdgeRelation {
 
 extension Connection {
   fileprivate func hasMissingKey(_ table: Table, _ key: [Table.Column]) throws -> Bool {
-    let optional = key.filter { !$0.isRequired }.map { "\(quoted($0.name)) IS NULL" }
+    let optional = key.filter { !$0.isRequired }.map { "t.\(quoted($0.name)) IS NULL" }
     if optional.isEmpty { return false }
     return try integer(
       generated: "SELECT 1 FROM main.\(quoted(table.name)) AS t "
-        + "WHERE \(optional.map { "t.\($0)" }.joined(separator: " OR ")) LIMIT 1") != nil
+        + "WHERE \(optional.joined(separator: " OR ")) LIMIT 1") != nil
   }
 
   /// SQLite enforces declared foreign keys only for connections that ask for it.
@@ -207,12 +199,6 @@ package struct ModelJudgement: Sendable {
     let binding = try reader.binding()
     problems = binding.problems
     findings = try reader.setupFindings(of: binding)
-    references = problems.isEmpty ? try reader.references(limit) : Findings()
-  }
-}
-
-extension Reader {
-  fileprivate func references(_ limit: Int) throws -> Findings {
-    try isAttached() ? checkReferences(limit: limit) : checkReferencesOfRows(limit: limit)
+    references = problems.isEmpty ? try reader.checkReferences(limit: limit) : Findings()
   }
 }
