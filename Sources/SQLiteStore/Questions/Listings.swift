@@ -20,9 +20,7 @@ extension Reader {
       """
     ) { $0.isNull(0) ? nil : $0.integer(0)...$0.integer(1) }.first ?? nil
   }
-}
 
-extension Reader {
   /// The newest plan of each file that waits for approval, by the file's name.
   package func plansOfFiles() throws -> [String: FilePlan] {
     let plans = try db.all(
@@ -33,9 +31,7 @@ extension Reader {
     ) { ($0.text(0), FilePlan(plan: $0.integer(1), deletedCount: Int($0.integer(2)))) }
     return Dictionary(plans) { _, newer in newer }
   }
-}
 
-extension Reader {
   package func notices(after id: Int64, limit: Int = 1_000) throws -> [Notice] {
     try db.all(
       """
@@ -48,105 +44,50 @@ extension Reader {
       JOIN cascade_collection AS dc ON dc.id = n.destination_collection
       WHERE n.id > ? ORDER BY n.id LIMIT ?
       """, .integer(id), .integer(Int64(limit))
-    ) { Notice(row: $0, model) }
-  }
-}
-
-extension Notice {
-  fileprivate init(row: Row, _ model: StoreModel) {
-    let edge = Edge(row: row, model)
-    self.init(
-      id: row.integer(7),
-      node: row.integer(11) != 0 ? edge.source : edge.destination.node ?? edge.source, edge: edge,
-      reason: row.text(8), receiverDeleted: row.integer(9) != 0, batch: row.integer(10))
-  }
-}
-
-extension Writer {
-  /// Deletes the notices up to `id`. Returns how many there were.
-  package func acknowledge(upTo id: Int64) throws -> Int {
-    try group {
-      try db.saveLastNotice()
-      try db.run("DELETE FROM cascade_notice WHERE id <= ?", .integer(id))
-      return db.changes
+    ) { row in
+      let edge = Edge(row: row, model)
+      let isForSource = row.integer(11) != 0
+      return Notice(
+        id: row.integer(7), node: isForSource ? edge.source : edge.destination.node ?? edge.source,
+        edge: edge, reason: row.text(8), receiverDeleted: row.integer(9) != 0,
+        batch: row.integer(10))
     }
   }
-}
 
-extension Reader {
   /// The leases in force now, the first to end first.
   package func leases(at now: Int64? = nil, limit: Int = 1_000) throws -> [Lease] {
-    try db.all(
-      """
-      SELECT collection, key, owner, CAST(expires AS INTEGER), connection FROM cascade_lease
-      WHERE expires > ? ORDER BY expires, id LIMIT ?
-      """, .integer((now ?? SystemClock.wall()) / 1_000), .integer(Int64(limit))
-    ) { Lease(row: $0, model) }
+    try leases("true", at: now, limit: limit)
   }
 
   /// The leases of an existing node, and those of its collection.
   func leases(of node: Node, at now: Int64?) throws -> [Lease] {
-    let now = (now ?? SystemClock.wall()) / 1_000
-    guard let table = try binding().collections[node.collection],
+    var isOfNode: Query = "CAST(l.key AS TEXT) = \(bind: .text(node.key.managedText))"
+    if let table = try binding().collections[node.collection],
       let values = table.columnValues(node.key)
-    else {
-      return try db.all(
-        """
-        SELECT collection, key, owner, CAST(expires AS INTEGER), connection FROM cascade_lease
-        WHERE collection = ? AND expires > ? AND (key IS NULL OR CAST(key AS TEXT) = ?)
-        ORDER BY expires, id
-        """, .text(node.collection), .integer(now), .text(node.key.managedText)
-      ) { Lease(row: $0, model) }
+    {
+      let hasKey = table.leasedKeys("l").map { table.hasKey("n", $0) }.joined(separator: " OR ")
+      isOfNode = Query(
+        "EXISTS (SELECT 1 FROM \(table.rows) AS n WHERE \(table.isKeyed("n")) AND (\(hasKey)))",
+        values)
     }
-    return try db.all(
-      generated: """
-        SELECT l.collection, l.key, l.owner, CAST(l.expires AS INTEGER), l.connection
-        FROM \(table.rows) AS n CROSS JOIN main.cascade_lease AS l
-          ON l.collection = \(literal(node.collection))
-          AND (l.key IS NULL
-            OR \(table.leasedKeys("l").map { table.hasKey("n", $0) }.joined(separator: " OR ")))
-        WHERE \(table.isKeyed("n")) AND l.expires > \(now)
-        ORDER BY l.expires, l.id
-        """, values
+    let isMeant: Query =
+      "(l.key IS NULL OR \(isOfNode)) AND l.collection = \(bind: .text(node.collection))"
+    return try leases(isMeant, at: now, limit: -1)
+  }
+
+  private func leases(_ isMeant: Query, at now: Int64?, limit: Int) throws -> [Lease] {
+    try db.all(
+      """
+      SELECT l.collection, l.key, l.owner, CAST(l.expires AS INTEGER), l.connection
+      FROM cascade_lease AS l
+      WHERE \(isMeant) AND l.expires > \(bind: (now ?? SystemClock.wall()) / 1_000)
+      ORDER BY l.expires, l.id LIMIT \(limit)
+      """
     ) { Lease(row: $0, model) }
   }
-}
 
-extension Writer {
-  /// The newest entry of an id: after a restart, work continues after its part.
   package func ledgerEntry(_ id: String) throws -> LedgerEntry? { try db.ledgerEntry(id) }
-}
 
-extension Reader {
-  package func ledgerEntry(_ id: String) throws -> LedgerEntry? { try db.ledgerEntry(id) }
-}
-
-extension Connection {
-  /// The newest part, and the sums of all parts.
-  fileprivate borrowing func ledgerEntry(_ id: String) throws -> LedgerEntry? {
-    try first(
-      """
-      SELECT seq, max(part), fingerprint, outcome, line, author, sum(deleted), sum(edges_added),
-        sum(edges_removed), sum(notices), sum(passed_over)
-      FROM cascade_ledger WHERE id = ? AND part > ? GROUP BY id
-      """, .text(id), .integer(Submission.partOfSweep)
-    ) { row in
-      var receipt = Receipt(id: id, outcome: .applied)
-      receipt.batch = row.integer(0)
-      receipt.author = row.optionalText(5)
-      receipt.deletedCount = Int(row.integer(6))
-      receipt.edgesAdded = Int(row.integer(7))
-      receipt.edgesRemoved = Int(row.integer(8))
-      receipt.notices = Int(row.integer(9))
-      receipt.skippedChanges = Int(row.integer(10))
-      return LedgerEntry(
-        batch: row.integer(0), part: row.integer(1), fingerprint: row.integer(2),
-        isComplete: row.text(3) == "applied", line: row.integer(4), receipt: receipt)
-    }
-  }
-}
-
-extension Reader {
   /// A page of batches after `batch`, the oldest first.
   package func batches(after batch: Int64, limit: Int) throws -> [Batch] {
     try batches(after: batch, limit: limit, order: "ASC")
@@ -200,6 +141,45 @@ extension Reader {
       """, .integer(batch)
     ) { ($0.text(0), Int($0.integer(1))) }
     return Dictionary(counts, uniquingKeysWith: +)
+  }
+}
+
+extension Writer {
+  /// Deletes the notices up to `id`. Returns how many there were.
+  package func acknowledge(upTo id: Int64) throws -> Int {
+    try group {
+      try db.saveLastNotice()
+      try db.run("DELETE FROM cascade_notice WHERE id <= ?", .integer(id))
+      return db.changes
+    }
+  }
+
+  /// The newest entry of an id: after a restart, work continues after its part.
+  package func ledgerEntry(_ id: String) throws -> LedgerEntry? { try db.ledgerEntry(id) }
+}
+
+extension Connection {
+  /// The newest part, and the sums of all parts.
+  fileprivate borrowing func ledgerEntry(_ id: String) throws -> LedgerEntry? {
+    try first(
+      """
+      SELECT seq, max(part), fingerprint, outcome, line, author, sum(deleted), sum(edges_added),
+        sum(edges_removed), sum(notices), sum(passed_over)
+      FROM cascade_ledger WHERE id = ? AND part > ? GROUP BY id
+      """, .text(id), .integer(Submission.partOfSweep)
+    ) { row in
+      var receipt = Receipt(id: id, outcome: .applied)
+      receipt.batch = row.integer(0)
+      receipt.author = row.optionalText(5)
+      receipt.deletedCount = Int(row.integer(6))
+      receipt.edgesAdded = Int(row.integer(7))
+      receipt.edgesRemoved = Int(row.integer(8))
+      receipt.notices = Int(row.integer(9))
+      receipt.skippedChanges = Int(row.integer(10))
+      return LedgerEntry(
+        batch: row.integer(0), part: row.integer(1), fingerprint: row.integer(2),
+        isComplete: row.text(3) == "applied", line: row.integer(4), receipt: receipt)
+    }
   }
 }
 
