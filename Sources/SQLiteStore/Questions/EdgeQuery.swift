@@ -7,8 +7,8 @@ internal import SQLiteRules
 
 /// Edges of one kind that a query selects, in an order of their own.
 protocol EdgeListing {
-  /// A statement that counts them, and its values.
-  var count: (sql: String, values: [Value]) { get }
+  /// A statement that counts them.
+  var count: Query { get }
   /// At most `limit` edges after a position, each with its own position. A row without an edge is
   /// one that lost an end.
   func page(
@@ -24,7 +24,7 @@ extension Reader {
   /// Counts within the caller's transaction.
   func countNow(_ query: EdgeQuery) throws -> Int {
     try listings(query).compactMap { $0 }.reduce(0) { sum, listing in
-      sum + Int(try db.integer(generated: listing.count.sql, listing.count.values) ?? 0)
+      sum + Int(try db.integer(listing.count) ?? 0)
     }
   }
 
@@ -81,57 +81,43 @@ extension Edge {
 
 /// The edges in Cascade's own table that a query selects, in the order of the index that is used.
 struct StoredEdges: EdgeListing {
-  private let binding: Binding
-  private var values: [Value] = []
-  private var conditions: [String] = []
-  private var columns: Set<String> = []
+  let binding: Binding
+  private var conditions: [Query] = []
+  /// The columns of the index that is used.
+  private var order = "e.source, e.name, e.destination, e.origin"
 
   init(_ binding: Binding) { self.binding = binding }
 
-  mutating func add(_ column: String, _ value: Int64) {
-    conditions.append("\(column) = ?")
-    values.append(.integer(value))
-    columns.insert(column)
+  mutating func select(_ condition: Query, order: String) {
+    conditions.append(condition)
+    self.order = order
   }
 
-  private var order: [String] {
-    if columns.contains("e.source") { return ["source", "name", "destination", "origin"] }
-    if columns.contains("e.destination") { return ["destination", "name", "source", "origin"] }
-    if columns.contains("e.name") { return ["name", "source", "destination", "origin"] }
-    return ["source", "name", "destination", "origin"]
-  }
-
-  private var orderColumns: String { order.map { "e.\($0)" }.joined(separator: ", ") }
-
-  private func condition(_ more: [String] = []) -> String {
+  private func condition(_ more: [Query] = []) -> Query {
     let all = conditions + more
     return all.isEmpty ? "" : "WHERE \(all.joined(separator: " AND "))"
   }
 
-  var count: (sql: String, values: [Value]) {
-    if binding.isEmpty { return ("SELECT count(*) FROM cascade_edge AS e \(condition())", values) }
-    let bothThere = [binding.nodeExists("s"), binding.nodeExists("d")]
-    return (
-      """
+  var count: Query {
+    if binding.isEmpty { return "SELECT count(*) FROM cascade_edge AS e \(condition())" }
+    let bothThere = [Query(binding.nodeExists("s")), Query(binding.nodeExists("d"))]
+    return """
       SELECT count(*) FROM cascade_edge AS e JOIN cascade_node AS s ON s.id = e.source
       JOIN cascade_node AS d ON d.id = e.destination \(condition(bothThere))
-      """, values
-    )
+      """
   }
 
   func page(
     _ db: borrowing Connection, _ model: StoreModel, behind position: [Value], limit: Int
   ) throws -> [(edge: Edge?, position: [Value])] {
-    let isLater = position.isEmpty ? [] : ["(\(orderColumns)) > (?, ?, ?, ?)"]
+    let isLater = position.isEmpty ? [] : [Query("(\(order)) > (?, ?, ?, ?)", position)]
     return try db.all(
-      generated: """
-        SELECT \(Edge.columns), \(binding.nodeExists("s")) AND \(binding.nodeExists("d")),
-          \(orderColumns)
-        FROM (
-          SELECT * FROM cascade_edge AS e \(condition(isLater))
-          ORDER BY \(orderColumns) LIMIT \(limit)
-        ) AS e \(Edge.names) ORDER BY \(orderColumns)
-        """, values + position
+      """
+      SELECT \(Edge.columns), \(binding.nodeExists("s")) AND \(binding.nodeExists("d")), \(order)
+      FROM (
+        SELECT * FROM cascade_edge AS e \(condition(isLater)) ORDER BY \(order) LIMIT \(limit)
+      ) AS e \(Edge.names) ORDER BY \(order)
+      """
     ) { row in
       // An edge that lost an end is left out; a sweep will remove it.
       (row.integer(7) == 0 ? nil : Edge(row: row, model), (8..<12).map { row.value($0) })
@@ -143,18 +129,19 @@ extension Reader {
   /// Nil if a name or an end is unknown, so that no edge can match.
   func storedEdges(_ query: EdgeQuery, _ binding: Binding) throws -> StoredEdges? {
     var listing = StoredEdges(binding)
-    if let from = query.from {
-      guard let id = try storedId(of: from) else { return nil }
-      listing.add("e.source", id)
-    }
-    if let to = query.to {
-      guard let id = try storedId(of: to) else { return nil }
-      listing.add("e.destination", id)
-    }
     if let name = query.name {
       let id = try db.integer("SELECT id FROM cascade_name WHERE name = ?", .text(name))
       guard let id else { return nil }
-      listing.add("e.name", id)
+      listing.select("e.name = \(bind: id)", order: "e.name, e.source, e.destination, e.origin")
+    }
+    if let to = query.to {
+      guard let id = try storedId(of: to) else { return nil }
+      listing.select(
+        "e.destination = \(bind: id)", order: "e.destination, e.name, e.source, e.origin")
+    }
+    if let from = query.from {
+      guard let id = try storedId(of: from) else { return nil }
+      listing.select("e.source = \(bind: id)", order: "e.source, e.name, e.destination, e.origin")
     }
     return listing
   }

@@ -19,9 +19,7 @@ extension Reader {
   /// The node with its key as edges store it.
   private func existingNode(_ node: Node) throws -> Node? {
     let stored = try self.node(node)
-    if !stored.exists { return nil }
-    if case .mapped = model.collections[node.collection] { return stored.node }
-    return node.key.managedText.map { Node(node.collection, .text($0)) }
+    return stored.exists ? try withStoredKey(stored.node) : nil
   }
 
   private func isGone(_ end: Destination, _ numbers: NumberedTables) throws -> Bool {

@@ -19,7 +19,7 @@ extension Reader {
     for listing in try holdingRelations(node) {
       let room = Receipt.mostListed - holders.count
       holders += try listing.page(db, model, behind: [], limit: max(room, 0)).compactMap(\.edge)
-      total += Int(try db.integer(generated: listing.count.sql, listing.count.values) ?? 0)
+      total += Int(try db.integer(listing.count) ?? 0)
     }
     return .alive(holders: holders, total: total, leases: try leases(of: node, at: now))
   }

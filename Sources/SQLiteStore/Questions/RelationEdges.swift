@@ -21,16 +21,11 @@ struct RelationEdges: EdgeListing {
   private var bound: [Value] { (from ?? []) + [to, excluded].compactMap { $0 } }
   private var boundTo: String { "?\(1 + (from?.count ?? 0))" }
 
-  private var fromClause: String {
-    if let join = fromJoin { return join }
-    return "\(source.rows) AS s \(relation.references) \(to == nil ? relation.destinationRow : "")"
-  }
-
   /// The join table comes first if only the destination is given.
-  private var fromJoin: String? {
-    guard let reference = relation.sourceReference, let table = relation.referringTable, to != nil,
-      from == nil
-    else { return nil }
+  private var rows: String {
+    if to == nil { return "\(source.rows) AS s \(relation.references) \(relation.destinationRow)" }
+    guard let reference = relation.sourceReference, let table = relation.joinTable, from == nil
+    else { return "\(source.rows) AS s \(relation.references)" }
     return """
       main.\(quoted(table.name)) AS j
       CROSS JOIN \(source.rows) AS s ON \(source.hasKey("s", reference))
@@ -40,10 +35,7 @@ struct RelationEdges: EdgeListing {
   private var conditions: [String] {
     var conditions = [relation.isEdge, source.isNode("s")]
     if from != nil { conditions.append(source.isKeyed("s")) }
-    if to != nil {
-      conditions.append(
-        destination.referenceHasKey(boundTo, of: relation.reference))
-    }
+    if to != nil { conditions.append(destination.referenceHasKey(boundTo, of: relation.reference)) }
     if excluded != nil { conditions.append("\(relation.destinationKey) <> ?\(bound.count)") }
     return conditions
   }
@@ -52,10 +44,10 @@ struct RelationEdges: EdgeListing {
     "\(source.key("s")), \(to == nil ? relation.destinationKey : boundTo)"
   }
 
-  var count: (sql: String, values: [Value]) {
-    let rows = "FROM \(fromClause) WHERE \(conditions.joined(separator: " AND "))"
-    if !hasMany { return ("SELECT count(*) \(rows)", bound) }
-    return ("SELECT count(*) FROM (SELECT DISTINCT \(ends) \(rows))", bound)
+  var count: Query {
+    let rows = "FROM \(self.rows) WHERE \(conditions.joined(separator: " AND "))"
+    if !hasMany { return Query("SELECT count(*) \(rows)", bound) }
+    return Query("SELECT count(*) FROM (SELECT DISTINCT \(ends) \(rows))", bound)
   }
 
   func page(
@@ -65,7 +57,7 @@ struct RelationEdges: EdgeListing {
     let order = order.joined(separator: ", ")
     return try db.all(
       generated: """
-        SELECT \(hasMany ? "DISTINCT" : "") \(ends), \(order) FROM \(fromClause)
+        SELECT \(hasMany ? "DISTINCT" : "") \(ends), \(order) FROM \(rows)
         WHERE \((conditions + isLater).joined(separator: " AND ")) ORDER BY \(order) LIMIT \(limit)
         """, bound + position
     ) { row in
@@ -80,18 +72,11 @@ struct RelationEdges: EdgeListing {
       destination: row.destination(1, in: destination.collection, model),
       rules: relation.rules, origin: .declared, kind: relation.kind)
   }
-}
 
-// MARK: - Order
+  // MARK: - Order
 
-extension RelationEdges {
   /// Whether a source may have several edges in this relation.
-  private var hasMany: Bool {
-    switch relation.form {
-    case .column, .foreignKey: false
-    case .join, .json: true
-    }
-  }
+  private var hasMany: Bool { relation.isInJoinTable || relation.isInLists }
 
   private var order: [String] { sourceOrder + destinationOrder }
 
@@ -111,17 +96,13 @@ extension RelationEdges {
     let first = bound.count + 1
     let sources = sourceOrder.indices.map { "?\(first + $0)" }
     let destinations = destinationOrder.indices.map { "?\(first + sources.count + $0)" }
-    let isLater = isGreater(sourceOrder, sources)
+    let isLater = "\(list(sourceOrder)) > \(list(sources))"
     if destinations.isEmpty { return isLater }
     // The first condition lets SQLite seek in the index.
     return """
       \(list(sourceOrder)) >= \(list(sources))
-      AND (\(isLater) OR \(isGreater(destinationOrder, destinations)))
+      AND (\(isLater) OR \(list(destinationOrder)) > \(list(destinations)))
       """
-  }
-
-  private func isGreater(_ columns: [String], _ values: [String]) -> String {
-    "\(list(columns)) > \(list(values))"
   }
 
   private func list(_ words: [String]) -> String {
