@@ -23,14 +23,11 @@ extension Reader {
   }
 
   func plan(
-    ofSweep isSweep: Bool = false, following followed: Rules = .all, marks: Bool = false,
-    at now: Int64, addDead: () throws -> Void
+    ofSweep kinds: [SweepKind]? = nil, at now: Int64, addDead: () throws -> Void
   ) throws -> Plan {
-    try consequences(
-      ofSweep: isSweep, following: followed, marks: marks, at: now, addDead: addDead
-    ) { denials, numbers in
+    try consequences(ofSweep: kinds, at: now, addDead: addDead) { denials, numbers in
       var plan = try describePlan(denials)
-      if isSweep { plan.edgesRemoved = try edgesOfGone(numbers, following: followed) }
+      if let kinds { plan.edgesRemoved = try edgesOfGone(numbers, kinds.followedRules) }
       return plan
     }
   }
@@ -39,8 +36,7 @@ extension Reader {
   /// finds them in `temp.gone`. A sweep leaves denied nodes. Any other deletion would be rejected
   /// because of them.
   func consequences<T>(
-    ofSweep isSweep: Bool = false, following followed: Rules = .all, marks: Bool = false,
-    at now: Int64? = nil, addDead: () throws -> Void,
+    ofSweep kinds: [SweepKind]? = nil, at now: Int64? = nil, addDead: () throws -> Void,
     tell: ([Reason], NumberedTables) throws -> T
   ) throws -> T {
     try db.snapshot {
@@ -50,10 +46,10 @@ extension Reader {
       try db.findLeased(binding, at: now ?? SystemClock.wall())
       let numbers = try db.numbers(binding)
       let closure = Closure(
-        rulesSeen: Rules(rawValue: rules), binding: binding, numbers: numbers,
-        firstNewId: .max, following: followed,
-        fromRootsOf: marks ? model : nil)
-      if isSweep { return try tell(closure.completeUndenied(db).denials, numbers) }
+        rulesSeen: Rules(rawValue: rules), binding: binding, numbers: numbers, firstNewId: .max,
+        following: kinds?.followedRules ?? .all,
+        fromRootsOf: kinds?.sweepsUnreachable(from: model) == true ? model : nil)
+      if kinds != nil { return try tell(closure.completeUndenied(db).denials, numbers) }
       try closure.complete(db)
       let denials = try db.denials(binding, numbers, stored: closure.rulesSeen)
       return try tell(denials.map(\.reason) + violations(numbers), numbers)
@@ -74,18 +70,16 @@ extension Reader {
     let counts = try db.goneByCollection()
     let limit = model.limits.hold
     let deleted = counts.reduce(0) { $0 + $1.gone }
-    let isOver =
-      try deleted > limit.deletes && db.countsOfGone(binding()).contains { $0.isOver(limit) }
     return Plan(
       steps: try planSteps(), deletedCount: deleted,
       byCollection: Dictionary(counts.map { ($0.name, $0.gone) }, uniquingKeysWith: +),
-      byRule: try db.countsByRule(), denials: denials,
-      files: try db.filesInGone(),
-      isOverLimit: isOver)
+      byRule: try countsByRule(), denials: denials, files: try db.filesInGone(),
+      isOverLimit: try deleted > limit.deletes
+        && db.countsOfGone(binding()).contains { $0.isOver(limit) })
   }
 
   /// The edges of nodes that were gone before are removed by the kind of sweep that cascades.
-  private func edgesOfGone(_ numbers: NumberedTables, following followed: Rules) throws -> Int {
+  private func edgesOfGone(_ numbers: NumberedTables, _ followed: Rules) throws -> Int {
     let leavesCauses = followed.isDisjoint(with: .cascading)
     let low = try leavesCauses ? db.integer("SELECT max(seq) FROM temp.gone WHERE rule = 0") : 0
     return try db.edgesOfGone(binding(), numbers, Slice(low: low ?? 0, high: .max))
@@ -114,11 +108,9 @@ extension Reader {
       """, .integer(Int64(Receipt.mostListed))
     ) { Plan.Step(row: $0, model) }
   }
-}
 
-extension Connection {
-  func countsByRule() throws(SQLiteError) -> [String: Int] {
-    let rows = try all(
+  private func countsByRule() throws -> [String: Int] {
+    let rows = try db.all(
       """
       SELECT rule, count(*) FROM temp.gone WHERE rule AND counts
       AND collection NOT IN (SELECT id FROM cascade_collection WHERE name GLOB 'cascade_file/*')
@@ -126,6 +118,56 @@ extension Connection {
       """
     ) { (Rules(rawValue: $0.integer(0)).names.first ?? "", Int($0.integer(1))) }
     return Dictionary(uniqueKeysWithValues: rows)
+  }
+
+  /// What a sweep would delete.
+  package func planSweep(_ kinds: [SweepKind], at now: Int64? = nil) throws -> Plan {
+    let now = now ?? SystemClock.wall()
+    var needsApproval = false
+    var plan = try plan(ofSweep: kinds, at: now) {
+      let binding = try binding()
+      if kinds.readsJournal {
+        try JournalReader(binding: binding, watches: db.watches(), reportsCauses: true).read(
+          db, above: db.journalStart(kinds), upTo: .max)
+        try db.examineCandidates(binding, following: kinds.followedRules, at: now)
+      }
+      if kinds.scansTables {
+        try db.addDanglingEnds(binding)
+        needsApproval = try !db.heldValues(model, limit: 1).isEmpty
+      }
+      if kinds.sweepsUnreachable { try db.findUnreachable(binding, model, at: now) }
+      if kinds.sweepsUnreferenced(of: model) {
+        try db.findUnreferenced(binding, model.countedEnds, at: now)
+        let counts = try db.unreferencedCounts()
+        needsApproval =
+          needsApproval || counts.contains { !model.freelyUnreferenced.contains($0.name) }
+      }
+    }
+    if kinds.sweepsFiles { plan.files += try unnamedFiles() }
+    if kinds.deletesTrash {
+      plan.batchesToDelete = try db.batchesInTrash(before: (now - model.trash.inMilliseconds, now))
+    }
+    let holdsAll = try kinds.scansTables && db.meta(.firstWatch) == 1
+    if needsApproval || holdsAll && plan.deletedCount > 0 { plan.isOverLimit = true }
+    return plan
+  }
+
+  /// What the approval of a held value would delete.
+  package func plan(ofHeld value: HeldValue) throws -> Plan {
+    try plan(ofSweep: [.dangling], at: SystemClock.wall()) {
+      try db.addDanglingEnds(binding(), releasing: [value.missing])
+    }
+  }
+
+  private func unnamedFiles() throws -> Int {
+    let count = try db.integer(
+      """
+      SELECT count(*)
+      FROM cascade_collection AS c CROSS JOIN cascade_node AS n ON n.collection = c.id
+      WHERE c.name GLOB 'cascade_file/*'
+      AND NOT EXISTS (SELECT 1 FROM cascade_edge WHERE destination = n.id)
+      """)
+    return Int(count ?? 0)
   }
 }
 
@@ -144,60 +186,5 @@ extension Plan.Step {
         origin: .declared)
     }
     self.init(node: node, edge: edge, rule: rules.names.first)
-  }
-}
-
-extension Reader {
-  /// What a sweep would delete.
-  package func planSweep(_ kinds: [SweepKind], at now: Int64? = nil) throws -> Plan {
-    let now = now ?? SystemClock.wall()
-    let marks = kinds.sweepsUnreachable(from: model)
-    var holdsValues = false
-    var needsApproval = false
-    var plan = try plan(ofSweep: true, following: kinds.followedRules, marks: marks, at: now) {
-      let binding = try binding()
-      if kinds.readsJournal {
-        try JournalReader(binding: binding, watches: db.watches(), reportsCauses: true).read(
-          db, above: db.journalStart(kinds), upTo: .max)
-        try db.examineCandidates(binding, following: kinds.followedRules, at: now)
-      }
-      if kinds.scansTables {
-        try db.addDanglingEnds(binding)
-        holdsValues = try !db.heldValues(model, limit: 1).isEmpty
-      }
-      if kinds.sweepsUnreachable { try db.findUnreachable(binding, model, at: now) }
-      if kinds.sweepsUnreferenced(of: model) {
-        try db.findUnreferenced(binding, model.countedEnds, at: now)
-        needsApproval = try db.unreferencedCounts().contains {
-          !model.freelyUnreferenced.contains($0.name)
-        }
-      }
-    }
-    if kinds.sweepsFiles { plan.files += try unnamedFiles() }
-    if kinds.deletesTrash {
-      plan.batchesToDelete = try db.batchesInTrash(before: (now - model.trash.inMilliseconds, now))
-    }
-    let holdsAll = try kinds.scansTables && db.meta(.firstWatch) == 1
-    if holdsAll && plan.deletedCount > 0 { plan.isOverLimit = true }
-    if holdsValues || needsApproval { plan.isOverLimit = true }
-    return plan
-  }
-
-  /// What the approval of a held value would delete.
-  package func plan(ofHeld value: HeldValue) throws -> Plan {
-    try plan(ofSweep: true, at: SystemClock.wall()) {
-      try db.addDanglingEnds(binding(), releasing: [value.missing])
-    }
-  }
-
-  func unnamedFiles() throws -> Int {
-    let count = try db.integer(
-      """
-      SELECT count(*)
-      FROM cascade_collection AS c CROSS JOIN cascade_node AS n ON n.collection = c.id
-      WHERE c.name GLOB 'cascade_file/*'
-      AND NOT EXISTS (SELECT 1 FROM cascade_edge WHERE destination = n.id)
-      """)
-    return Int(count ?? 0)
   }
 }

@@ -142,10 +142,9 @@ extension Reader {
     ) { (step: Plan.Step(row: $0, model), isWhole: $0.integer(6) != 0) }
     return (steps.map(\.step), steps.last?.isWhole ?? false)
   }
-}
 
-/// Why a file exists, or why it was released: it goes with the last edge that names it.
-extension Reader {
+  // MARK: - Files
+
   package func why(_ destination: Destination, at now: Int64? = nil) throws -> Why {
     switch destination {
     case .node(let node): try why(node, at: now)
@@ -153,6 +152,7 @@ extension Reader {
     }
   }
 
+  /// A file goes with the last edge that names it.
   private func why(file path: String, in root: String) throws -> Why {
     let named = EdgeQuery(to: .file(root: root, path: path))
     let page = try edgesNow(named, after: nil, limit: Receipt.mostListed)
