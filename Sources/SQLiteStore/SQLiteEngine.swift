@@ -101,7 +101,10 @@ extension Writer: StoreWriting {
 
   package var mostFilesPerGroup: Int { 256 }
 
-  package func reason(refusing error: any Error) -> Reason? { Reason(refusedByStore: error) }
+  package func reason(refusing error: any Error) -> Reason? {
+    guard let error = error as? SQLiteError, error.isAboutTheValue else { return nil }
+    return Reason(.invalid, error.description)
+  }
 
   package var news: StoreNews {
     get throws { StoreNews(commits: try foreignCommits(), responses: try lastTriggerResponse) }
@@ -156,18 +159,7 @@ extension Writer: StoreWriting {
       if lock.pace.hasSeen(try? foreignCommits()) { try? copyLogIntoDatabase() }
     }
   }
-}
 
-extension Reason {
-  /// The reason for an error by which SQLite refuses a value for good, for instance one that is too
-  /// large. Nil where the machine or the store itself is in trouble, so that trying again is right.
-  package init?(refusedByStore error: any Error) {
-    guard let error = error as? SQLiteError, error.isAboutTheValue else { return nil }
-    self.init(.invalid, error.description)
-  }
-}
-
-extension Writer {
   /// Opens a store. Waits up to `busyMilliseconds` for another writer, and while it opens up to
   /// `openingMilliseconds`. Creates a missing database if `creates` is set.
   package convenience init(
@@ -185,10 +177,7 @@ extension Writer {
     self.init(db, path: path, model: model, counters: counters)
     attachment.isDetached = !attaches
     self.db.setBusyTimeout(milliseconds: busyMilliseconds)
-    if attaches { try readStore() }
-  }
-
-  private func readStore() throws {
+    if !attaches { return }
     try model.hasTables ? bindOnOpen() : dropObsoleteTriggers()
     try rebuildReferences()
   }

@@ -141,22 +141,7 @@ extension Writer {
     guard let id = try existingId(identity(of: node)), try !isDead(id) else { return nil }
     return id
   }
-}
 
-extension [Member] {
-  mutating func apply(set: [Member], unset: [String]) {
-    for member in set {
-      if let index = firstIndex(where: { $0.isNamed(member.name) }) {
-        self[index] = member
-      } else {
-        append(member)
-      }
-    }
-    removeAll { member in unset.contains { member.isNamed($0) } }
-  }
-}
-
-extension Writer {
   /// Applies one transaction within the current group: all of its changes, or none.
   ///
   /// Throws `Rejection` with every reason, or the error of the source of the changes. `complete`
@@ -191,5 +176,18 @@ extension Writer {
       }
       count += 1
     }
+  }
+}
+
+extension [Member] {
+  mutating func apply(set: [Member], unset: [String]) {
+    for member in set {
+      if let index = firstIndex(where: { $0.isNamed(member.name) }) {
+        self[index] = member
+      } else {
+        append(member)
+      }
+    }
+    removeAll { member in unset.contains { member.isNamed($0) } }
   }
 }

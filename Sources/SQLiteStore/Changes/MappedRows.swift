@@ -126,11 +126,9 @@ extension Writer {
     try deleteTrashedList(of: id)
     return id
   }
-}
 
-// MARK: - Deletions
+  // MARK: - Deletions
 
-extension Writer {
   func delete(_ node: Node, in table: NodeTable) throws {
     let keys = try keyValues(node, table)
     if try markDeadUnnamed(keys, in: table) { return }
@@ -199,11 +197,9 @@ extension Writer {
         ON CONFLICT(collection, key) WHERE id > 0 DO UPDATE SET row = excluded.row, present = 1
         """)
   }
-}
 
-// MARK: - Statements
+  // MARK: - Statements
 
-extension Writer {
   /// Rejects the transaction with SQLite's message if SQLite refuses the statement.
   private func run(
     _ sql: String, _ values: [Value], for row: RowValues, _ table: NodeTable

@@ -13,10 +13,7 @@ extension Writer {
 
   package func set(_ pause: OperatorPause?) throws {
     try group {
-      guard let pause else {
-        try db.deleteMeta(.paused, .pausedBy, .migrating)
-        return
-      }
+      guard let pause else { return try db.deleteMeta(.paused, .pausedBy, .migrating) }
       try db.setMeta(.paused, pause.at)
       try db.setMeta(.pausedBy, pause.user)
       if pause.isForMigration { try beginMigration() }

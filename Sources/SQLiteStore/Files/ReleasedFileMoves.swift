@@ -41,20 +41,18 @@ extension Writer {
 
   private func finishMove(
     _ files: [ReleasedFile], _ sights: [FileMover.MoveResult], _ mover: FileMover,
-    _ budget: Duration,
-    _ work: inout FileWork
+    _ budget: Duration, _ work: inout FileWork
   ) throws {
-    var done = FileWork()
-    let settled: Void? = try withNamedFiles(at: files.map(\.asked), budget, commits: true) {
-      named in
-      done = FileWork()
+    let done = try withNamedFiles(at: files.map(\.asked), budget, commits: true) { named in
+      var done = FileWork()
       for (file, sight) in zip(files, sights) {
         try done.attempt {
           try finishMove(file, sight, isNamed: named.contains(file.id), mover, &$0)
         }
       }
+      return done
     }
-    guard settled != nil else { return work.hasMore = true }
+    guard let done else { return work.hasMore = true }
     work.add(done)
     try advancePosition(
       behind: zip(files, sights).first { $0.1 == .notTried }?.0 ?? files.last!, sights)
@@ -67,9 +65,7 @@ extension Writer {
   ) throws {
     switch sight {
     case .notTried: return
-    case .writtenRecently:
-      work.writtenRecently += 1
-      return
+    case .writtenRecently: return work.writtenRecently += 1
     case .waiting(let reason):
       work.waiting.insert(reason)
       return
@@ -84,19 +80,15 @@ extension Writer {
   private func finishTrashing(
     _ file: ReleasedFile, isNamed: Bool, _ mover: FileMover, _ work: inout FileWork
   ) throws {
-    if try isNamed && mover.restoreFromTrash(file) {
-      work.stillNamed += 1
+    if try isNamed && mover.restoreFromTrash(file) { return work.stillNamed += 1 }
+    if model.trash == .zero {
+      try mover.deleteFromTrash(file)
     } else {
-      try trashOrDelete(file, mover)
-      work.moved += 1
+      try db.run(
+        "INSERT OR IGNORE INTO cascade_trash_file(batch, collection, path) VALUES(?, ?, ?)",
+        .integer(file.batch), .integer(file.collection), .text(file.path))
     }
-  }
-
-  private func trashOrDelete(_ file: ReleasedFile, _ mover: FileMover) throws {
-    if model.trash == .zero { return try mover.deleteFromTrash(file) }
-    try db.run(
-      "INSERT OR IGNORE INTO cascade_trash_file(batch, collection, path) VALUES(?, ?, ?)",
-      .integer(file.batch), .integer(file.collection), .text(file.path))
+    work.moved += 1
   }
 
   /// Skips files that wait until `retryFiles` is called. Ids may be given again once the last row
@@ -106,11 +98,9 @@ extension Writer {
     files.lastTriedFile =
       try db.integer("SELECT max(id) FROM cascade_released_file WHERE id <= ?", .integer(last)) ?? 0
   }
-}
 
-// MARK: - Looking under the lock
+  // MARK: - Looking under the lock
 
-extension Writer {
   /// Finds out which files are named, and calls `body` while that is certain. Whole tables may be
   /// scanned, so that happens before the lock is taken. Nil if others commit too often for that.
   func withNamedFiles<T>(
@@ -142,9 +132,9 @@ extension Writer {
     if facts.hasTables && schema != binding.schemaVersion { return nil }
     return try body()
   }
-}
 
-extension Writer {
+  // MARK: - A part of the work
+
   /// The number of files to handle at a time.
   static let mostFiles = 64
 
@@ -155,7 +145,7 @@ extension Writer {
   ) throws -> FileWork {
     var work = FileWork()
     if model.files.isEmpty || attachment.isDetached || isPartlyBound { return work }
-    let hasWork = try hasFileWork
+    let hasWork = try hasFileWork()
     if !hasWork && files.areRootsRecorded { return work }
     try adaptToSchema()
     var roots = FileRoots(model, surroundings)
@@ -179,14 +169,11 @@ extension Writer {
   /// Tries the waiting files again: their time may have come, or their root may be back.
   package func retryFiles() { files.lastTriedFile = 0 }
 
-  private var hasFileWork: Bool {
-    get throws {
-      let any = try db.integer(
-        """
-        SELECT EXISTS (SELECT 1 FROM cascade_released_file WHERE id > ?)
-        OR EXISTS (SELECT 1 FROM cascade_trash_file WHERE fate)
-        """, .integer(files.lastTriedFile))
-      return any == 1
-    }
+  private func hasFileWork() throws -> Bool {
+    try db.integer(
+      """
+      SELECT EXISTS (SELECT 1 FROM cascade_released_file WHERE id > ?)
+      OR EXISTS (SELECT 1 FROM cascade_trash_file WHERE fate)
+      """, .integer(files.lastTriedFile)) == 1
   }
 }

@@ -45,7 +45,10 @@ extension Writer {
       for file in done { try remove(file) }
       for (file, _) in left { try set(.trashed, file) }
     }
-    work.left += left.map { $0.file.left($0.reason) }
+    work.left += left.map { file, reason in
+      LeftFile(
+        batch: file.batch, file: .file(root: file.root, path: file.path), reason: reason)
+    }
     work.hasMore = true
   }
 
@@ -115,11 +118,7 @@ extension Writer {
 
 private struct TrashedFile {
   let batch: Int64
-  package let collection: Int64
+  let collection: Int64
   let root: String
   let path: String
-
-  func left(_ reason: String) -> LeftFile {
-    LeftFile(batch: batch, file: .file(root: root, path: path), reason: reason)
-  }
 }

@@ -58,15 +58,10 @@ extension Writer {
     if !attachment.isDetached, let batch = try? db.meta(.undoBatch) {
       throw StoreError("batch \(batch) is undone in part only; resume the store first")
     }
-    let removed: DetachReport
     try db.begin()
-    do {
-      removed = try db.dropCascadeObjects()
-      try db.commit()
-    } catch {
-      db.rollback()
-      throw error
-    }
+    defer { db.rollback() }
+    let removed = try db.dropCascadeObjects()
+    try db.commit()
     clearCachedState()
     attachment.isDetached = true
     return removed
@@ -115,7 +110,11 @@ extension SQLiteEngine {
     do {
       let writer = try Writer(
         path: path, model: .empty, creates: false, attaches: false, keepsJournalMode: true)
-      try writer.refuseUnfinishedUndo()
+      // The rows that are still to come back are only in the trash.
+      if let batch = try? writer.db.meta(.undoBatch) {
+        throw StoreAway(
+          "\(path): batch \(batch) is undone in part only; serve the store until the rest is back")
+      }
       let report = try writer.detach()
       // A copy of the file alone is complete then.
       if isAlone { writer.db.removeLogOnClose() } else { try? writer.copyLogIntoDatabase() }
@@ -124,16 +123,6 @@ extension SQLiteEngine {
       throw StoreAway("\(path) is locked by another program: try again later")
     } catch let error as SQLiteError where error.isNoDatabase {
       throw StoreError("\(path) is not a SQLite database")
-    }
-  }
-}
-
-extension Writer {
-  /// The rows that are still to come back are only in the trash.
-  fileprivate func refuseUnfinishedUndo() throws {
-    if let batch = try? db.meta(.undoBatch) {
-      throw StoreAway(
-        "\(path): batch \(batch) is undone in part only; serve the store until the rest is back")
     }
   }
 }
