@@ -9,6 +9,13 @@ internal import SQLiteEdges
 internal import SQLiteDeletion
 
 /// What a sweep does about references that dangle.
+///
+/// 1. Held values (`DanglingScan.swift`) that an operator approved are swept first, as a part of
+///    their own.
+/// 2. The others stay, and so does everything that would follow from them. The rest of the sweep
+///    goes on. At its end, each of them has a plan that waits.
+/// 3. A missing node is released if all plans that name it are approved: its deletion cannot follow
+///    one relationship and leave out another.
 extension Writer {
   /// What is left of an approved plan goes first. Otherwise another part could find it, and it
   /// would be held again.
@@ -44,10 +51,17 @@ extension Writer {
 
   /// Whether a sweep has something to do with what dangles, and what it has to hold.
   func findDangling() throws -> (isAny: Bool, held: [HeldValue]) {
-    try stoppableSnapshot(findsDangling)
+    try stoppableSnapshot {
+      try db.addDanglingEnds(binding, notifiesMissingDestination: rescanReason != nil) {
+        lock.policy.reportProgress(WorkProgress(looking: $0, done: $1, total: $2))
+      }
+      let dead = try db.integer("SELECT 1 FROM temp.dead LIMIT 1")
+      return (try dead != nil || db.hasUnusedIdentities(binding), try db.heldValues(model))
+    }
   }
 
-  private func stoppableSnapshot<T>(_ body: () throws -> T) throws -> T {
+  /// A snapshot that ends early if the daemon is to stop. What `body` keeps of it, it commits.
+  func stoppableSnapshot<T>(_ body: () throws -> T) throws -> T {
     do {
       return try db.snapshot { try db.interrupting(when: lock.policy.shouldStop, body) }
     } catch let error as SQLiteError where error.isInterrupted {
@@ -55,23 +69,8 @@ extension Writer {
     }
   }
 
-  private func findsDangling() throws -> (isAny: Bool, held: [HeldValue]) {
-    try db.addDanglingEnds(binding, notifiesMissingDestination: rescanReason != nil) {
-      lock.policy.reportProgress(WorkProgress(looking: $0, done: $1, total: $2))
-    }
-    let dead = try db.integer("SELECT 1 FROM temp.dead LIMIT 1")
-    return (try dead != nil || db.hasUnusedIdentities(binding), try db.heldValues(model))
-  }
-}
+  // MARK: - Held values
 
-/// What a sweep does with held values (`DanglingScan.swift`).
-///
-/// 1. Those that an operator approved are swept first, as a part of their own.
-/// 2. The others stay, and so does everything that would follow from them. The rest of the sweep
-///    goes on. At its end, each of them has a plan that waits.
-/// 3. A missing node is released if all plans that name it are approved: its deletion cannot follow
-///    one relationship and leave out another.
-extension Writer {
   func sweepReleasedValues() throws {
     if !sweepRun.requestedKinds.scansTables || attachment.isDetached || !facts.hasTables { return }
     let approved = try db.heldValuePlans().filter(\.isApproved)

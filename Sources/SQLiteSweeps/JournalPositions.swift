@@ -32,9 +32,8 @@ extension Writer {
     let digest = JournalReader(
       binding: binding, watches: attachment.watches, reportsCauses: model.trash > .zero,
       endOfOwnRows: try db.meta(.ownJournalEnd) ?? 0,
-      hasNotifiedRows: try db.hasNotifiedRanges)
-    try digest.read(
-      db, above: db.journalStart(sweepRun.part), upTo: current.step.journalEnd)
+      hasNotifiedRows: try hasNotifiedRanges)
+    try digest.read(db, above: db.journalStart(sweepRun.part), upTo: current.step.journalEnd)
   }
 
   /// Deletes the rows that the part has read, as soon as no other kind needs them.
@@ -104,7 +103,7 @@ extension Writer {
         UPDATE cascade_meta AS m SET value = ? WHERE \(MetaKey.isNotifiedRange) AND value = ?
         """, [.integer(end), .integer(start)])
     if db.changes > 0 { return }
-    if try !db.hasNotifiedRanges { try db.setMeta(.notifiedSince, current.batch) }
+    if try !hasNotifiedRanges { try db.setMeta(.notifiedSince, current.batch) }
     try db.setMeta(.notified(behind: start), end)
   }
 
@@ -170,13 +169,11 @@ extension Writer {
       return try db.lastInJournal
     }
   }
-}
 
-extension Connection {
   /// Whether the journal has rows that a sweep of another kind wrote and has already notified.
-  fileprivate var hasNotifiedRanges: Bool {
-    get throws(SQLiteError) {
-      try integer(
+  private var hasNotifiedRanges: Bool {
+    get throws {
+      try db.integer(
         generated: "SELECT 1 FROM cascade_meta AS m WHERE \(MetaKey.isNotifiedRange) LIMIT 1")
         != nil
     }

@@ -91,8 +91,13 @@ extension Writer {
   /// turn comes. If it goes, the next plan deletes the denied node.
   private func excludeDeniedByLater(_ slice: Slice, _ ends: NodeCounts) throws {
     if rulesInUse.isDisjoint(with: .denying) { return }
-    for relation in binding.examinedRelations { try stageDenying(by: relation, slice, ends) }
     for effect in RuleEffect.all(.deny) {
+      for relation in binding.examinedRelations where relation.rules.contains(effect.rule) {
+        try db.stageNodes(
+          losing: effect.lostEnd, of: relation, ends.forms(of: relation[effect.lostEnd]),
+          rule: effect.bit, in: slice, current.numbers,
+          from: current.numbers.existingReferences(relation))
+      }
       try db.run(
         """
         INSERT INTO temp.staged(id, via) SELECT e.\(effect.lostEnd.other.rawValue), g.id
@@ -109,15 +114,6 @@ extension Writer {
       WHERE g.seq > ?
       """, .integer(slice.high))
     try db.clearFound()
-  }
-
-  private func stageDenying(by relation: EdgeRelation, _ slice: Slice, _ ends: NodeCounts) throws {
-    for effect in RuleEffect.all(.deny) where relation.rules.contains(effect.rule) {
-      try db.stageNodes(
-        losing: effect.lostEnd, of: relation, ends.forms(of: relation[effect.lostEnd]),
-        rule: effect.bit, in: slice, current.numbers,
-        from: current.numbers.existingReferences(relation))
-    }
   }
 
   func exclude(_ slice: Slice, _ nodes: Query) throws {

@@ -109,6 +109,13 @@ extension Writer {
       size = (self.levels.last?.high ?? 0) + Int64(state.lostCount)
       self.approval = approval
     }
+
+    /// A slice split by levels; the slice itself if it is empty.
+    func parts(of slice: Slice) -> [Slice] {
+      if slice.isEmpty { return [slice] }
+      return levels.filter { $0.low < slice.high && $0.high > slice.low && !$0.isEmpty }
+        .map { Slice(low: max($0.low, slice.low), high: min($0.high, slice.high)) }
+    }
   }
 
   // MARK: - Planning
@@ -120,17 +127,12 @@ extension Writer {
     // Frames that are written after the snapshot must not be checkpointed by the first commit after
     // it ends.
     try setFirstBarrier()
-    try db.run("BEGIN")
-    do {
-      let plan = try db.interrupting(when: lock.policy.shouldStop) { try makePlan(blocked) }
+    return try stoppableSnapshot {
+      let plan = try makePlan(blocked)
       syncLogInParts()
       // The plan stays in the temporary tables.
       try db.commit()
       return plan
-    } catch {
-      db.rollback()
-      let wasStopped = (error as? SQLiteError)?.isInterrupted ?? false
-      throw wasStopped ? CancellationError() : error
     }
   }
 
@@ -183,7 +185,10 @@ extension Writer {
   func closeBatch() throws {
     try db.deleteMeta(.sweepBatch, .sweepKinds)
     try deleteApprovedLosses()
-    try recordCompletion()
+    // The time for which the batch is kept starts now.
+    try db.run(
+      "UPDATE cascade_ledger SET outcome = 'applied', at = max(at, ?) WHERE seq = ?",
+      .integer(clock.now + clock.elapsed), .integer(current.batch))
   }
 
   // MARK: - The end
@@ -224,7 +229,7 @@ extension Writer {
     if try current.done == 0 && db.meta(.sweepBatch) == nil { return }
     try openBatch()
     try deleteApprovedLosses()
-    try db.recordUnfinishedKinds(sweepRun.requestedKinds)
+    try recordUnfinished(sweepRun.requestedKinds)
   }
 
   func openBatch() throws {
@@ -237,18 +242,16 @@ extension Writer {
   /// goes on.
   func rememberWhetherCutShort() throws {
     let kinds = sweepRun.requestedKinds
-    if sweepRun.result.isCutShort { return try group { try db.recordUnfinishedKinds(kinds) } }
+    if sweepRun.result.isCutShort { return try group { try recordUnfinished(kinds) } }
     guard let code = try db.meta(.unfinishedKinds), kinds.cover([SweepKind](code: code)) else {
       return
     }
     try group { try db.deleteMeta(.unfinishedKinds) }
   }
-}
 
-extension Connection {
   /// Adds the kinds to those of other sweeps that still have to go on.
-  func recordUnfinishedKinds(_ kinds: [SweepKind]) throws(SQLiteError) {
-    try setMeta(.unfinishedKinds, (meta(.unfinishedKinds) ?? 0) | kinds.code)
+  func recordUnfinished(_ kinds: [SweepKind]) throws {
+    try db.setMeta(.unfinishedKinds, (db.meta(.unfinishedKinds) ?? 0) | kinds.code)
   }
 }
 

@@ -116,7 +116,7 @@ extension Writer {
     guard let code = try db.meta(.sweepKinds) else { return }
     let others = [SweepKind](code: code)
     if sweepRun.requestedKinds.cover(others) { return }
-    try group { try db.recordUnfinishedKinds(others) }
+    try group { try recordUnfinished(others) }
     try closeAtEnd()
   }
 
@@ -243,9 +243,12 @@ extension Writer {
     }
   }
 
-  /// Sweeps in one transaction. Its guard has each page written once more, so the first attempt is
-  /// made without the guard, and repeated with it if something was refused. `check` may refuse what
-  /// would be deleted, and `confirm` the commit.
+  /// Sweeps in one transaction. What others wrote cannot be rejected any more, so nothing is
+  /// validated, and a denied node stays.
+  ///
+  /// A guard has each page written once more, so the first attempt is made without the guard, and
+  /// repeated with it if something was refused. `check` may refuse what would be deleted, and
+  /// `confirm` the commit.
   func sweepAtOnce(
     checking check: ([Closure.Level]) throws -> Void = { _ in },
     beforeCommit confirm: () throws -> Void = {}
@@ -261,7 +264,8 @@ extension Writer {
     isGuarded: Bool, _ check: ([Closure.Level]) throws -> Void, _ confirm: () throws -> Void
   ) throws {
     try group {
-      try sweep(checking: check) {
+      try transactionWithoutSavepoint {
+        try takeBatch()
         current.sweep.hasDeletionSavepoint = isGuarded
         try prepare()
         try findDead()
@@ -269,6 +273,9 @@ extension Writer {
         // consequences.
         try deleteReadJournal(upTo: current.step.journalEnd)
         if sweepRun.part.readsJournal { try deleteDueCandidates() }
+        try flush(checking: check)
+        try clearTouched()
+        try recordAtOnce()
       }
       try recordNotifiedRange(behind: current.step.journalEnd, upTo: db.lastInJournal)
       try finishSweep()

@@ -6,23 +6,12 @@ internal import SQLiteRules
 internal import SQLiteDeletion
 
 extension Writer {
-  /// Runs a sweep. What others wrote cannot be rejected any more, so nothing is validated, and a
-  /// denied node stays. A sweep that changed nothing is not recorded.
-  ///
-  /// Each sweep has an id of its own. An approval is for any sweep that comes to the same plan.
-  func sweep(
-    checking check: ([Closure.Level]) throws -> Void, finding find: () throws -> Void
-  ) throws {
-    try transactionWithoutSavepoint {
-      try takeBatch()
-      try find()
-      try flush(checking: check)
-      try db.empty(.touched)
-      if current.sweep.isResumed {
-        try addToDeletedCount(current.counts.deletedCount)
-      } else if try current.done > 0 || hasTrashedNames {
-        try record(sweepSubmission)
-      }
+  /// Records a sweep in one transaction, unless it changed nothing.
+  func recordAtOnce() throws {
+    if current.sweep.isResumed {
+      try addToDeletedCount(current.counts.deletedCount)
+    } else if try current.done > 0 || hasTrashedNames {
+      try record(sweepSubmission)
     }
   }
 
@@ -30,9 +19,8 @@ extension Writer {
   /// nodes that were gone before: then these are all that there is to record.
   private var hasTrashedNames: Bool {
     get throws {
-      let kept = try db.integer(
-        "SELECT 1 FROM cascade_trash_layout WHERE batch = ? LIMIT 1", .integer(current.batch))
-      return kept != nil
+      try db.integer("SELECT 1 FROM cascade_trash_layout WHERE batch = ?", .integer(current.batch))
+        != nil
     }
   }
 
@@ -59,13 +47,6 @@ extension Writer {
     try db.run(
       "UPDATE cascade_ledger SET deleted = deleted + ? WHERE seq = ?",
       .integer(Int64(count)), .integer(current.batch))
-  }
-
-  /// Marks the batch as complete. The time for which it is kept starts now.
-  func recordCompletion() throws {
-    try db.run(
-      "UPDATE cascade_ledger SET outcome = 'applied', at = max(at, ?) WHERE seq = ?",
-      .integer(clock.now + clock.elapsed), .integer(current.batch))
   }
 
   package func record(_ submission: Submission) throws {

@@ -196,18 +196,7 @@ extension Writer {
     }
     try addWrittenLists()
   }
-}
 
-extension Writer.SweepPlan {
-  /// A slice split by levels; the slice itself if it is empty.
-  fileprivate func parts(of slice: Slice) -> [Slice] {
-    if slice.isEmpty { return [slice] }
-    return levels.filter { $0.low < slice.high && $0.high > slice.low && !$0.isEmpty }
-      .map { Slice(low: max($0.low, slice.low), high: min($0.high, slice.high)) }
-  }
-}
-
-extension Writer {
   /// Calls the body with slices of the rows, in steps of a sweep.
   func forEachSliceInSteps(_ ids: String, _ body: (Slice) throws -> Void) throws {
     var rest = try slices(of: ids)

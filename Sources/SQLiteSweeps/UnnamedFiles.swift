@@ -67,15 +67,6 @@ package struct FilesInJournal {
   package let path: String
   /// The rest of the query, with rows `o` of the journal.
   package let rows: String
-
-  fileprivate init(_ relation: EdgeRelation, _ watch: Watch, _ old: JournaledEdge) {
-    root = relation.destination
-    path = old.reference
-    rows = """
-      FROM main.cascade_journal AS o \(old.elementsJoin)
-      WHERE o.what = \(watch.number) AND \(old.isEdge)
-      """
-  }
 }
 
 extension Binding {
@@ -85,8 +76,13 @@ extension Binding {
     var found: [FilesInJournal] = []
     for relation in edgeRelations where relation.leadsToFiles {
       for watch in watches {
-        found += try journaledEdge(relation, in: watch, db).map {
-          FilesInJournal(relation, watch, $0)
+        found += try journaledEdge(relation, in: watch, db).map { old in
+          FilesInJournal(
+            root: relation.destination, path: old.reference,
+            rows: """
+              FROM main.cascade_journal AS o \(old.elementsJoin)
+              WHERE o.what = \(watch.number) AND \(old.isEdge)
+              """)
         }
       }
     }

@@ -192,14 +192,14 @@ extension Writer {
       """, .integer(slice.low), .integer(slice.high))
     let most = holderLimit(of: slice)
     let end = ContinuousClock.now + lock.pace.budget / 2
-    let questions = current.reachability.holderQueries ?? holderQueries
-    current.reachability.holderQueries = questions
+    let queries = current.reachability.holderQueries ?? holderQueries
+    current.reachability.holderQueries = queries
     var low: Int64 = 0
     while let high = try db.integer("SELECT max(seq) FROM temp.holder_order"), high > low {
       if high > most || (lock.pace.rowsToAStep == nil && .now > end) { return false }
-      let level = [.integer(0)] + Slice(low: low, high: high).bound + [.integer(most + 1)]
-      let found = try questions.reduce(0) { count, question in
-        try db.run(generated: question, level)
+      let level = Slice(low: low, high: high).bound + [.integer(most + 1)]
+      let found = try queries.reduce(0) { count, query in
+        try db.run(generated: query, level)
         return count + db.changes
       }
       try appendHolders(in: Slice(low: slice.low, high: part.high))
@@ -215,53 +215,38 @@ extension Writer {
     return slice.count > 1 || lock.pace.isAlone ? lock.pace.rows : lock.pace.rows * 4
   }
 
-  /// A chain has as many levels as nodes, so the queries for a level are built once.
+  /// A chain has as many levels as nodes, so the queries for a level are built once. The rows of
+  /// some tables lead to nothing.
   private var holderQueries: [String] {
-    let tablesOutside = tablesOutsideReachability
-    let ofPlaces = binding.examinedRelations.flatMap { holderQueries(by: $0, tablesOutside) }
-    return ([holderQueries(tablesOutside)] + ofPlaces).map { "\($0) LIMIT ?4" }
-  }
-
-  /// Tables whose rows lead to nothing.
-  private var tablesOutsideReachability: Set<Int64> {
-    let tables = binding.collections.values.filter {
+    let outside = binding.collections.values.filter {
       !model.isReachableByModel($0.collection) && !model.roots.contains($0.collection)
-    }
-    return Set(tables.map(\.id))
-  }
-
-  private func holderQueries(_ tablesOutside: Set<Int64>) -> String {
-    let isMeant = "n.collection NOT IN (\(tablesOutside.map(String.init).joined(separator: ", ")))"
-    return """
-      INSERT INTO temp.staged(id, via, rule)
-      SELECT n.id, g.id, ?1 FROM temp.holder_order AS g
-      CROSS JOIN main.cascade_edge AS e ON e.destination = g.id
-      CROSS JOIN main.cascade_node AS n ON n.id = e.source AND \(isMeant)
-      WHERE g.seq > ?2 AND g.seq <= ?3
-      UNION ALL
-      SELECT n.id, g.id, ?1 FROM temp.holder_order AS g
-      CROSS JOIN main.cascade_edge AS e ON e.source = g.id AND e.rules & \(Rules.ofLostDestination.rawValue)
-      CROSS JOIN main.cascade_node AS n ON n.id = e.destination AND \(isMeant)
-      WHERE g.seq > ?2 AND g.seq <= ?3
+    }.map(\.id)
+    let level = "g.seq > ?1 AND g.seq <= ?2"
+    let stored = EdgeEnd.allCases.map { end in
       """
-  }
-
-  private func holderQueries(by relation: EdgeRelation, _ tablesOutside: Set<Int64>) -> [String] {
+      SELECT n.id, g.id, 0 FROM temp.holder_order AS g
+      CROSS JOIN main.cascade_edge AS e ON e.\(end) = g.id
+        \(end == .source ? "AND e.rules & \(Rules.ofLostDestination.rawValue)" : "")
+      CROSS JOIN main.cascade_node AS n ON n.id = e.\(end.other)
+        AND n.collection NOT IN (\(outside.map(String.init).joined(separator: ", ")))
+      WHERE \(level)
+      """
+    }
+    var queries = [
+      "INSERT INTO temp.staged(id, via, rule) \(stored.joined(separator: " UNION ALL "))"
+    ]
     let numbers = current.numbers
-    let level = " AND g.seq > ?2 AND g.seq <= ?3"
-    var questions: [String] = []
-    if relation.leadsToDestination && !tablesOutside.contains(relation.source.id) {
+    for relation in binding.examinedRelations {
       let driver = numbers.existingReferences(relation, .leading)
-      questions += numbers.forms(of: relation.destination).map {
-        relation.staging(losing: .destination, $0, rule: 0, numbers, from: driver).text + level
+      for end in EdgeEnd.allCases where !outside.contains(relation[end.other].id) {
+        if !(end == .source ? relation.leadsToSource : relation.leadsToDestination) { continue }
+        queries += numbers.forms(of: relation[end]).map { form in
+          relation.staging(losing: end, form, rule: 0, numbers, from: driver).text
+            + " AND \(level)"
+        }
       }
     }
-    if relation.leadsToSource && !tablesOutside.contains(relation.destination.id) {
-      questions += numbers.forms(of: relation.source).map {
-        relation.staging(losing: .source, $0, rule: 0, numbers, from: .leading).text + level
-      }
-    }
-    return questions
+    return queries.map { "\($0) LIMIT ?3" }
   }
 
   private func appendHolders(in rest: Slice) throws {
