@@ -16,16 +16,27 @@ extension Reader {
     try db.snapshot {
       let (binding, isAttached) = (try binding(), try isAttached())
       var findings = Findings()
-      try addDanglingEdges(binding, &findings, limit)
-      try addDanglingReferences(binding, &findings, limit)
+      var queries = [danglingEdges(binding), danglingReferences(binding)]
       for relation in binding.edgeRelations where relation.destination.kind != .files {
         if !isAttached && !(relation.source.isMapped && relation.destination.isMapped) { continue }
-        try addDangling(relation, &findings, limit)
-        try addJoinsWithoutSource(relation, binding, &findings, limit)
+        queries += [dangling(relation), joinsWithoutSource(relation, binding)].compactMap { $0 }
+      }
+      for (query, finding) in queries {
+        try findings.add(limit) { room in
+          try db.all(generated: "\(query) LIMIT ?", [.integer(Int64(room))], as: finding)
+        } count: {
+          Int(try db.integer(generated: "SELECT count(*) FROM (\(query))") ?? 0)
+        }
       }
       for demand in isAttached ? Demand.all(in: model) : [] {
         for judgement in demand.judgements(binding, model, of: .all) {
-          try add(judgement, &findings, limit)
+          try findings.add(limit) { room in
+            try judgement.violations(db, model, limit: room).map {
+              Finding(kind: $0.code.rawValue, message: $0.message, node: $0.node)
+            }
+          } count: {
+            try judgement.violationCount(db)
+          }
         }
       }
       return findings
@@ -40,69 +51,33 @@ extension Reader {
     }
   }
 
-  private func add(_ judgement: Judgement, _ findings: inout Findings, _ limit: Int) throws {
-    let room = findings.room(limit)
-    let found = try judgement.violations(db, model, limit: room).map {
-      Finding(kind: $0.code.rawValue, message: $0.message, node: $0.node)
-    }
-    try findings.add(found, room) { try judgement.violationCount(db) }
-  }
+  /// A query, and what is found by a row of it.
+  private typealias FindingQuery = (text: String, finding: (Row) -> Finding)
 
-  private func addDangling(_ relation: EdgeRelation, _ findings: inout Findings, _ limit: Int)
-    throws
-  {
-    if !relation.mayStandForNothing { return }
-    let tables = relation.alternatives.map(\.collection)
-    let dangling = """
+  private func dangling(_ relation: EdgeRelation) -> FindingQuery? {
+    if !relation.mayStandForNothing { return nil }
+    let (model, tables) = (model, relation.alternatives.map(\.collection))
+    let edges = """
       SELECT DISTINCT \(relation.source.key("s")), \(relation.reference.value) \(relation.all)
       AND \(relation.isDangling)
       """
-    try add(dangling, of: relation, &findings, limit) { Finding(dangling: $0, in: tables) }
+    return (edges, { Finding(dangling: relation.edge($0, model), in: tables) })
   }
 
   /// Finds join rows without a source. If the inverse relationship uses the same rows, those that
   /// have a destination are listed as dangling there.
-  private func addJoinsWithoutSource(
-    _ relation: EdgeRelation, _ binding: Binding, _ findings: inout Findings, _ limit: Int
-  ) throws {
-    guard let lost = relation.rowsWithoutSource else { return }
-    let isSaid = binding.edgeRelations.contains { $0.isInverse(of: relation) }
+  private func joinsWithoutSource(_ relation: EdgeRelation, _ binding: Binding) -> FindingQuery? {
+    guard let lost = relation.rowsWithoutSource else { return nil }
+    let (model, isSaid) = (model, binding.edgeRelations.contains { $0.isInverse(of: relation) })
     let joins = """
       SELECT DISTINCT \(lost.source), \(relation.reference.value) \(lost.rows) AND \(relation.isEdge)
       AND \(isSaid ? relation.isDangling : "1")
       """
-    try add(joins, of: relation, &findings, limit, as: Finding.init(sourceless:))
+    return (joins, { Finding(sourceless: relation.edge($0, model)) })
   }
 
-  /// `edges` is a query for the keys of both ends of each edge.
-  private func add(
-    _ edges: String, of relation: EdgeRelation, _ findings: inout Findings, _ limit: Int,
-    as finding: (Edge) -> Finding
-  ) throws {
-    let (from, to) = (relation.source.collection, relation.destination.collection)
-    try add(edges, &findings, limit) { row in
-      finding(
-        Edge(
-          name: relation.name, source: Node(from, row.key(0, in: from, model)),
-          destination: .node(Node(to, row.key(1, in: to, model))), rules: relation.rules,
-          origin: .declared, kind: relation.kind))
-    }
-  }
-
-  private func add(
-    _ query: String, _ findings: inout Findings, _ limit: Int, as finding: (Row) -> Finding
-  ) throws {
-    let room = findings.room(limit)
-    let found = try db.all(
-      generated: "\(query) LIMIT ?", [.integer(Int64(room))], as: finding)
-    try findings.add(found, room) {
-      Int(try db.integer(generated: "SELECT count(*) FROM (\(query))") ?? 0)
-    }
-  }
-
-  private func addDanglingReferences(_ binding: Binding, _ findings: inout Findings, _ limit: Int)
-    throws
-  {
+  private func danglingReferences(_ binding: Binding) -> FindingQuery {
+    let model = model
     let references = """
       SELECT m.name, sc.name, s.key, dc.name, l.key, l.rules, l.origin
       FROM cascade_dangling_reference AS l JOIN cascade_name AS m ON m.id = l.name
@@ -111,28 +86,27 @@ extension Reader {
       JOIN cascade_collection AS dc ON dc.id = l.collection
       WHERE NOT \(binding.danglingTargetExists(loose: "l"))
       """
-    try add(references, &findings, limit) { Finding(dangling: Edge(row: $0, model)) }
+    return (references, { Finding(dangling: Edge(row: $0, model)) })
   }
 
   /// An end without a row cannot be named.
-  private func addDanglingEdges(
-    _ binding: Binding, _ findings: inout Findings, _ limit: Int
-  ) throws {
+  private func danglingEdges(_ binding: Binding) -> FindingQuery {
+    let model = model
     let edges = """
       SELECT \(Edge.columns), \(binding.nodeExists("s")) FROM cascade_edge AS e \(Edge.names)
       WHERE NOT (\(binding.nodeExists("s"))) OR NOT (\(binding.nodeExists("d")))
       """
-    try add(edges, &findings, limit) { Finding(lostEnd: $0, model) }
+    return (edges, { Finding(lostEnd: $0, model) })
   }
 }
 
 extension Findings {
-  fileprivate func room(_ limit: Int) -> Int { Swift.max(limit - list.count, 0) }
-
   /// Counts the findings only if there may be more than were asked for.
   fileprivate mutating func add(
-    _ found: [Finding], _ room: Int, count: () throws -> Int
-  ) rethrows {
+    _ limit: Int, find: (_ room: Int) throws -> [Finding], count: () throws -> Int
+  ) throws {
+    let room = Swift.max(limit - list.count, 0)
+    let found = try find(room)
     list += found
     total += found.count < room ? found.count : try count()
   }

@@ -61,16 +61,8 @@ struct RelationEdges: EdgeListing {
         WHERE \((conditions + isLater).joined(separator: " AND ")) ORDER BY \(order) LIMIT \(limit)
         """, bound + position
     ) { row in
-      (edge(row, model), (0..<self.order.count).map { row.value(Int32($0 + 2)) })
+      (relation.edge(row, model), (0..<self.order.count).map { row.value(Int32($0 + 2)) })
     }
-  }
-
-  private func edge(_ row: Row, _ model: StoreModel) -> Edge {
-    Edge(
-      name: relation.name,
-      source: Node(source.collection, row.key(0, in: source.collection, model)),
-      destination: row.destination(1, in: destination.collection, model),
-      rules: relation.rules, origin: .declared, kind: relation.kind)
   }
 
   // MARK: - Order
@@ -133,5 +125,15 @@ extension Reader {
     case .node(let node):
       node.collection == table.collection ? try keyInTable(of: node) : nil
     }
+  }
+}
+
+extension EdgeRelation {
+  /// From the columns: the key of the source, that of the destination.
+  func edge(_ row: Row, _ model: StoreModel) -> Edge {
+    Edge(
+      name: name, source: Node(source.collection, row.key(0, in: source.collection, model)),
+      destination: row.destination(1, in: destination.collection, model), rules: rules,
+      origin: .declared, kind: kind)
   }
 }
