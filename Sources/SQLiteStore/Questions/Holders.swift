@@ -10,12 +10,8 @@ extension Reader {
   private static let holding: Rules = [.deleteSourceIfAllDestinationsDeleted, .denySourceDeletion]
 
   func holders(of node: Node, at now: Int64?) throws -> Why {
-    var holders: [Edge] = []
-    var total = 0
-    if let id = try storedId(of: node) {
-      holders = try storedHolders(of: id)
-      total = try storedHolderCount(of: id)
-    }
+    var (holders, total): ([Edge], Int) = ([], 0)
+    if let id = try storedId(of: node) { (holders, total) = try storedHolders(of: id) }
     for listing in try holdingRelations(node) {
       let room = Receipt.mostListed - holders.count
       holders += try listing.page(db, model, behind: [], limit: max(room, 0)).compactMap(\.edge)
@@ -37,9 +33,9 @@ extension Reader {
     return (arriving + leaving).compactMap { $0 }
   }
 
-  private func storedHolders(of id: Int64) throws -> [Edge] {
+  private func storedHolders(of id: Int64) throws -> (edges: [Edge], total: Int) {
     let binding = try binding()
-    return try db.all(
+    let edges = try db.all(
       generated: """
         SELECT \(Edge.columns) FROM (
           SELECT * FROM cascade_edge WHERE destination = ?1
@@ -51,10 +47,6 @@ extension Reader {
         ORDER BY 1, 2, 3, 4, 5
         """, [.integer(id), .integer(Int64(Receipt.mostListed))]
     ) { Edge(row: $0, model) }
-  }
-
-  private func storedHolderCount(of id: Int64) throws -> Int {
-    let binding = try binding()
     let count = try db.integer(
       generated: """
         SELECT count(*) FROM (
@@ -64,6 +56,6 @@ extension Reader {
           WHERE source = ?1 AND destination <> ?1 AND rules & (16 | 256)
         ) AS e CROSS JOIN cascade_node AS o ON o.id = e.id WHERE \(binding.nodeExists("o"))
         """, [.integer(id)])
-    return Int(count ?? 0)
+    return (edges, Int(count ?? 0))
   }
 }

@@ -100,7 +100,8 @@ extension Reader {
 
   private func batches(after batch: Int64, limit: Int, order: String) throws -> [Batch] {
     try db.snapshot {
-      var batches = try db.all(
+      var batches: [Batch] = []
+      try db.each(
         generated: """
           SELECT l.seq, l.at, l.author, l.id, l.fingerprint, l.deleted, l.undone_at, l.undone_by,
             EXISTS (SELECT 1 FROM cascade_trash_layout WHERE batch = l.seq AND remaining > 0)
@@ -117,16 +118,15 @@ extension Reader {
       ) { row in
         let (at, author, id) = (row.integer(1), row.optionalText(2), row.text(3))
         let isKept = row.integer(8) != 0
-        return Batch(
-          batch: row.integer(0), at: at, author: author, id: id,
-          isSweep: Batch.isSweep(id: id, author: author, fingerprint: row.integer(4)),
-          deletedCount: Int(row.integer(5)), byCollection: [:],
-          undone: row.isNull(6)
-            ? nil : Batch.Undone(at: row.integer(6), by: row.text(7), isPartly: isKept),
-          undoUntil: isKept ? at + model.trash.inMilliseconds : nil)
-      }
-      for index in batches.indices {
-        batches[index].byCollection = try countsByCollection(of: batches[index].batch)
+        batches.append(
+          Batch(
+            batch: row.integer(0), at: at, author: author, id: id,
+            isSweep: Batch.isSweep(id: id, author: author, fingerprint: row.integer(4)),
+            deletedCount: Int(row.integer(5)),
+            byCollection: try countsByCollection(of: row.integer(0)),
+            undone: row.isNull(6)
+              ? nil : Batch.Undone(at: row.integer(6), by: row.text(7), isPartly: isKept),
+            undoUntil: isKept ? at + model.trash.inMilliseconds : nil))
       }
       return batches
     }

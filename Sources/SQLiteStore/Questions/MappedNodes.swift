@@ -58,17 +58,14 @@ extension Reader {
 extension NodeTable {
   /// The order of the key's own index.
   fileprivate func order(_ alias: String) -> String {
-    guard case .mapped(_, let key, let collations) = kind else { return "\(alias).key" }
-    return zip(key, collations).map { "\(alias).\(quoted($0.name)) COLLATE \(quoted($1))" }
+    zip(keyColumns(alias), collations ?? []).map { "\($0) COLLATE \(quoted($1))" }
       .joined(separator: ", ")
   }
 
   /// A condition: the row comes after the key that is bound, in this order.
   fileprivate func isBehind(_ alias: String) -> String {
-    guard case .mapped(_, let key, let collations) = kind else { return "\(alias).key > ?1" }
-    let columns = key.map { "\(alias).\(quoted($0.name))" }.joined(separator: ", ")
-    let bounds = collations.enumerated().map { "?\($0 + 1) COLLATE \(quoted($1))" }
-    return "(\(columns)) > (\(bounds.joined(separator: ", ")))"
+    let bounds = (collations ?? []).enumerated().map { "?\($0 + 1) COLLATE \(quoted($1))" }
+    return "(\(keyColumns(alias).joined(separator: ", "))) > (\(bounds.joined(separator: ", ")))"
   }
 }
 

@@ -112,20 +112,18 @@ package final class Reader: Numbering {
   }
 
   package func collectionId(_ name: String) throws -> Int64 {
-    try db.integer("SELECT id FROM cascade_collection WHERE name = ?", .text(name))
-      ?? provisionalNumber("collection/\(name)")
+    try id(of: name, in: "cascade_collection")
   }
 
-  package func nameId(_ name: String) throws -> Int64 {
-    try db.integer("SELECT id FROM cascade_name WHERE name = ?", .text(name))
-      ?? provisionalNumber("name/\(name)")
-  }
+  package func nameId(_ name: String) throws -> Int64 { try id(of: name, in: "cascade_name") }
 
   /// A name that has no number yet gets one that nothing in the store uses.
-  private func provisionalNumber(_ name: String) -> Int64 {
-    if let number = provisionalNumbers[name] { return number }
-    provisionalNumbers[name] = -Int64(provisionalNumbers.count) - 1
-    return provisionalNumbers[name]!
+  private func id(of name: String, in table: String) throws -> Int64 {
+    let id = try db.integer("SELECT id FROM \(table) WHERE name = \(bind: .text(name))")
+    if let id = id ?? provisionalNumbers["\(table)/\(name)"] { return id }
+    let new = -Int64(provisionalNumbers.count) - 1
+    provisionalNumbers["\(table)/\(name)"] = new
+    return new
   }
 
   /// The key as the node's own row has it; nil if the node does not exist.
