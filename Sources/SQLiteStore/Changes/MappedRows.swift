@@ -80,11 +80,9 @@ extension Writer {
     let primary = row.table.primaryKey.map(\.folded)
     var given: [RowValues.Given] = []
     for column in row.table.columns where !column.isGenerated && !row.isKey(column) {
-      if let value = row.value(of: column) {
-        given.append((column, value))
-      } else if !primary.contains(column.name.folded) {
-        given.append((column, try defaultValue(column)))
-      }
+      let isKept = primary.contains(column.name.folded)
+      let value = try row.value(of: column) ?? (isKept ? nil : defaultValue(column))
+      if let value { given.append((column, value)) }
     }
     return given
   }

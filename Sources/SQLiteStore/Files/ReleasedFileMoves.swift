@@ -1,6 +1,5 @@
 internal import CascadeModel
 internal import CascadeSQLite
-internal import CascadeSystem
 package import CascadeStore
 internal import CascadePlanning
 internal import SQLiteBinding
@@ -54,9 +53,14 @@ extension Writer {
     }
     guard let done else { return work.hasMore = true }
     work.add(done)
-    try advancePosition(
-      behind: zip(files, sights).first { $0.1 == .notTried }?.0 ?? files.last!, sights)
-    work.hasMore = files.count == Writer.mostFiles || sights.contains(.notTried)
+    // Skips files that wait until `retryFiles` is called. Ids may be given again once the last row
+    // is deleted, so the position is taken from the rows that are left.
+    let rest = sights.firstIndex(of: .notTried)
+    let tried = rest.map { files[$0].id - 1 } ?? files.last!.id
+    self.files.lastTriedFile =
+      try db.integer("SELECT max(id) FROM cascade_released_file WHERE id <= ?", .integer(tried))
+      ?? 0
+    work.hasMore = files.count == Writer.mostFiles || rest != nil
   }
 
   private func finishMove(
@@ -89,14 +93,6 @@ extension Writer {
         .integer(file.batch), .integer(file.collection), .text(file.path))
     }
     work.moved += 1
-  }
-
-  /// Skips files that wait until `retryFiles` is called. Ids may be given again once the last row
-  /// is deleted, so the position is taken from the rows that are left.
-  private func advancePosition(behind file: ReleasedFile, _ sights: [FileMover.MoveResult]) throws {
-    let last = file.id - (sights.contains(.notTried) ? 1 : 0)
-    files.lastTriedFile =
-      try db.integer("SELECT max(id) FROM cascade_released_file WHERE id <= ?", .integer(last)) ?? 0
   }
 
   // MARK: - Looking under the lock
