@@ -38,8 +38,10 @@ extension Writer {
 
   /// Deletes the rows that the part has read, as soon as no other kind needs them.
   func deleteReadJournal(upTo end: Int64) throws {
-    if !sweepRun.part.readsJournal { return }
-    let end = try endReadByAllKinds(end)
+    let kinds = sweepRun.part
+    if !kinds.readsJournal { return }
+    let other = kinds.cascades ? SweepKind.refcount : .cascade
+    let end = kinds.cascades && kinds.counts ? end : min(end, try db.journalPosition(other))
     try db.run("DELETE FROM cascade_journal WHERE seq <= ?", .integer(end))
     try db.run(
       generated: "DELETE FROM cascade_meta AS m WHERE \(MetaKey.isNotifiedRange) AND value <= ?",
@@ -61,23 +63,15 @@ extension Writer {
     try db.deleteMeta(.journalRead(.cascade), .journalRead(.refcount))
   }
 
-  private func endReadByAllKinds(_ end: Int64) throws -> Int64 {
-    let kinds = sweepRun.part
-    if kinds.cascades && kinds.counts { return end }
-    return min(end, try db.journalPosition(kinds.cascades ? .refcount : .cascade))
-  }
-
   /// At the end of a sweep: its own deletions are no news to it.
   func advanceJournalPosition() throws {
     let kinds = sweepRun.part
     if !kinds.readsJournal { return }
     let read = try endOfReadOrOwnRows
-    if !(kinds.cascades && kinds.counts) {
-      try db.setMeta(.journalRead(kinds.cascades ? .cascade : .refcount), read)
-      return try deleteReadJournal(upTo: read)
-    }
+    let isBoth = kinds.cascades && kinds.counts
+    if !isBoth { try db.setMeta(.journalRead(kinds.cascades ? .cascade : .refcount), read) }
     try deleteReadJournal(upTo: read)
-    try clearJournalPositions()
+    if isBoth { try clearJournalPositions() }
   }
 
   /// Later sweeps need not explain the nodes that they find gone because of this one. Records the
@@ -115,7 +109,13 @@ extension Writer {
     if sweepRun.part.readsJournal || current.step.hasSkippedNodes || !current.step.isUndisturbed {
       return
     }
-    for own in try ownJournalRanges(behind: start) {
+    let ranges = try db.all(
+      generated: """
+        SELECT \(MetaKey.startOfNotifiedRange) AS low, value FROM cascade_meta AS m
+        WHERE \(MetaKey.isNotifiedRange) AND low >= ? ORDER BY low
+        """, [.integer(start)]
+    ) { Slice(low: $0.integer(0), high: $0.integer(1)) }
+    for own in ranges {
       var low = own.low
       while low < own.high {
         let part = Slice(low: low, high: min(own.high, low + lock.pace.rows * 10))
@@ -126,16 +126,6 @@ extension Writer {
     }
   }
 
-  /// The ranges of own rows that `recordNotifiedRange` recorded from `start` on.
-  private func ownJournalRanges(behind start: Int64) throws -> [Slice] {
-    try db.all(
-      generated: """
-        SELECT \(MetaKey.startOfNotifiedRange) AS low, value FROM cascade_meta AS m
-        WHERE \(MetaKey.isNotifiedRange) AND low >= ? ORDER BY low
-        """, [.integer(start)]
-    ) { Slice(low: $0.integer(0), high: $0.integer(1)) }
-  }
-
   /// Deletes the record of the range with its last part, because its numbers may then be used
   /// again. Returns false if other connections committed in between.
   private func deleteOwnRangeIfAlone(_ part: Slice, of own: Slice) throws -> Bool {
@@ -144,9 +134,7 @@ extension Writer {
       try db.run(
         "DELETE FROM cascade_journal WHERE seq > ? AND seq <= ?", .integer(part.low),
         .integer(part.high))
-      if part.high == own.high {
-        try db.deleteMeta(.notified(behind: own.low))
-      }
+      if part.high == own.high { try db.deleteMeta(.notified(behind: own.low)) }
       // A node that the remaining rows name, and that is gone, may have been deleted by this sweep.
       current.step.ownJournalEnd = try db.lastInJournal
       return true

@@ -85,8 +85,8 @@ extension Writer {
     case .collection(let name): return (.text(name), .null)
     case .node(let node):
       if let misfit = model.keyProblem(node) { throw Rejection(.invalid, misfit, node: node) }
-      let stored = binding.collections[node.collection].map { $0.stored(node.key) }
-      return (.text(node.collection), (stored ?? nil) ?? .text(node.key.managedText))
+      let stored = binding.collections[node.collection]?.stored(node.key)
+      return (.text(node.collection), stored ?? .text(node.key.managedText))
     }
   }
 }

@@ -40,16 +40,12 @@ extension Writer {
     try removeExcludedFromPlan(.all)
   }
 
-  /// Returns whether any node was in the plan.
-  @discardableResult
-  func removeExcludedFromPlan(_ slice: Slice) throws -> Bool {
+  func removeExcludedFromPlan(_ slice: Slice) throws {
     try db.run(
       """
       DELETE FROM temp.gone WHERE seq > ? AND seq <= ? AND id IN (SELECT id FROM temp.staying_nodes)
       """, .integer(slice.low), .integer(slice.high))
-    if db.changes == 0 { return false }
-    current.step.hasSkippedNodes = true
-    return true
+    if db.changes > 0 { current.step.hasSkippedNodes = true }
   }
 
   /// Keeps nodes that have been leased since the plan was made.

@@ -22,11 +22,8 @@ extension Writer {
     if try !isWorthTrying { return false }
     lock.pace.noteForeignCommits(foreignCommits: try foreignCommits())
     while true {
-      switch try attempt(isKnown: false) {
-      case .done: return true
-      case .large: return false
-      case .disturbed: continue
-      }
+      let attempt = try attempt(isKnown: false)
+      if attempt != .disturbed { return attempt == .done }
     }
   }
 

@@ -20,15 +20,11 @@ extension Writer {
       lock.policy = .none
       sweepRun = SweepRunState()
     }
-    return try syncingOnce { try sweepWithoutSync(at: now) }
-  }
-
-  /// Commits without a sync, so that no other connection waits for the disk, and syncs the commits
-  /// when the lock is free again.
-  private func syncingOnce<T>(_ body: () throws -> T) throws -> T {
+    // Commits without a sync, so that no other connection waits for the disk, and syncs the commits
+    // when the lock is free again.
     try db.execute("PRAGMA synchronous = NORMAL")
     defer { try? db.execute("PRAGMA synchronous = FULL") }
-    let result = Result { try body() }
+    let result = Result { try sweepWithoutSync(at: now) }
     if !lock.durations.isEmpty { try db.syncCommits() }
     return try result.get()
   }
@@ -39,7 +35,7 @@ extension Writer {
     self.clock.now = now
     try postponeOtherKinds()
     sweepRun.earlierBatch = attachment.isDetached ? nil : try db.meta(.sweepBatch)
-    try waitingForSpace(sweepEverything)
+    try sweepEverything()
     let result = sweepRun.result
     sweepRun.result.lockMilliseconds = lock.durations.map { $0 / .milliseconds(1) }
     let done =
@@ -50,24 +46,20 @@ extension Writer {
     return sweepRun.result
   }
 
-  private func sweepEverything() throws {
-    try keepLogWithinBounds(attempts: 1)
-    try resolveReferencesBeforeSweep()
-    try deleteDenialsOfThisSweep()
-    try deleteStaleCandidates()
-    try sweepAllParts()
-    try deleteDenialsOfThisSweep()
-    try dropDenialsOfGoneNodes()
-    try sweepFilesAndTrash()
-  }
-
   /// Cuts the sweep short if there is no room for what it would write. The batch stays open, so that
   /// the sweep goes on where it stopped.
-  private func waitingForSpace(_ body: () throws -> Void) throws {
+  private func sweepEverything() throws {
     logUse.beginSweep()
     defer { logUse.isSweeping = false }
     do {
-      try body()
+      try keepLogWithinBounds(attempts: 1)
+      try resolveReferencesBeforeSweep()
+      try deleteDenialsOfThisSweep()
+      try deleteStaleCandidates()
+      try sweepAllParts()
+      try deleteDenialsOfThisSweep()
+      try dropDenialsOfGoneNodes()
+      try sweepFilesAndTrash()
     } catch let full as LogIsFull {
       sweepRun.result.waitForSpace(because: full.description)
     } catch let error as SQLiteError where error.isFull {
@@ -125,7 +117,7 @@ extension Writer {
     try sweepReleasedValues()
     if sweepRun.result.isCutShort { return }
     let hasLaterParts = kinds.sweepsUnreachable(from: model) || kinds.sweepsUnreferenced(of: model)
-    var parts = try parts(of: addingIdleCounting(kinds))[...]
+    var parts = try parts(of: kinds)[...]
     while let part = parts.popFirst() {
       try sweepEdges(part, hasMoreParts: hasLaterParts || !parts.isEmpty)
       sweepRun.deletedByEarlierParts =
@@ -188,17 +180,15 @@ extension Writer {
     }
   }
 
-  /// If no rule counts, a sweep that cascades has done everything.
-  private func addingIdleCounting(_ kinds: [SweepKind]) -> [SweepKind] {
-    let isAll = kinds.cascades && rulesInUse.isDisjoint(with: .counting)
-    return isAll && !kinds.counts ? kinds + [.refcount] : kinds
-  }
-
   /// What dangled before the store was watched waits for approval by itself, without what can go
   /// now. One kind leaves to the other what a scan of whole tables would not leave. A scan that
   /// finds nothing needs no lock.
   private func parts(of kinds: [SweepKind]) throws -> [[SweepKind]] {
-    let edges = kinds.filter(\.sweepsEdges)
+    var edges = kinds.filter(\.sweepsEdges)
+    // If no rule counts, a sweep that cascades has done everything.
+    if kinds.cascades && !kinds.counts && rulesInUse.isDisjoint(with: .counting) {
+      edges.append(.refcount)
+    }
     if edges.isEmpty { return [] }
     if attachment.isDetached || !facts.hasTables { return [edges] }
     try adaptToSchema()

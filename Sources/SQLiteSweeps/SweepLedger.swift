@@ -1,27 +1,15 @@
 internal import CascadeSQLite
 package import CascadeStore
 package import SQLiteTables
-internal import SQLiteJournal
-internal import SQLiteRules
-internal import SQLiteDeletion
 
 extension Writer {
-  /// Records a sweep in one transaction, unless it changed nothing.
+  /// Records a sweep in one transaction, unless it changed nothing. If it deleted nothing, the trash
+  /// may have names of nodes that were gone before: then these are all that there is to record.
   func recordAtOnce() throws {
-    if current.sweep.isResumed {
-      try addToDeletedCount(current.counts.deletedCount)
-    } else if try current.done > 0 || hasTrashedNames {
-      try record(sweepSubmission)
-    }
-  }
-
-  /// Whether the trash has anything of the batch. A batch that deleted nothing may have names of
-  /// nodes that were gone before: then these are all that there is to record.
-  private var hasTrashedNames: Bool {
-    get throws {
-      try db.integer("SELECT 1 FROM cascade_trash_layout WHERE batch = ?", .integer(current.batch))
-        != nil
-    }
+    if current.sweep.isResumed { return try addToDeletedCount(current.counts.deletedCount) }
+    let kept = try db.integer(
+      "SELECT 1 FROM cascade_trash_layout WHERE batch = ? LIMIT 1", .integer(current.batch))
+    if current.done > 0 || kept != nil { try record(sweepSubmission) }
   }
 
   /// The sweep at hand. Its id contains the number of its batch.

@@ -38,11 +38,9 @@ extension Writer {
     let changed = SweepKind.allCases.filter { (times[$0]?.since != nil) != timed.contains($0) }
     if changed.isEmpty { return times }
     try group {
-      for kind in changed where timed.contains(kind) {
-        try db.setMeta(.sweepScheduledSince(kind), now)
-      }
-      for kind in changed where !timed.contains(kind) {
-        try db.deleteMeta(.sweepScheduledSince(kind))
+      for kind in changed {
+        let key = MetaKey.sweepScheduledSince(kind)
+        try timed.contains(kind) ? db.setMeta(key, now) : db.deleteMeta(key)
       }
     }
     return try storedSweepTimes()
