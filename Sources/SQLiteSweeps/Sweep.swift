@@ -264,7 +264,7 @@ extension Writer {
         try deleteReadJournal(upTo: current.step.journalEnd)
         if sweepRun.part.readsJournal { try deleteDueCandidates() }
         try flush(checking: check)
-        try clearTouched()
+        try db.empty(.touched)
         try recordAtOnce()
       }
       try recordNotifiedRange(behind: current.step.journalEnd, upTo: db.lastInJournal)
