@@ -11,7 +11,7 @@ struct PostgresKillTests {
   enum Victim: CaseIterable { case daemon, server, both }
 
   private static let isLong = Process.environment("CASCADE_LONG") != nil
-  private static let kills = isLong ? 30 : 3
+  private static let kills = isLong ? 30 : 2
 
   @Test("Each change file is applied once, whatever is killed", arguments: Victim.allCases)
   func files(_ victim: Victim) throws {

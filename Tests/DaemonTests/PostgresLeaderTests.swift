@@ -64,7 +64,7 @@ struct PostgresLeaderTests {
     "Two daemons never both write, whichever is killed or stopped",
     arguments: Self.isLong ? Self.dialects : [TestedDialect.current])
   func churn(_ dialect: Dialect) throws {
-    let (files, rounds) = Self.isLong ? (1_000, 20) : (200, 4)
+    let (files, rounds) = Self.isLong ? (1_000, 20) : (150, 3)
     var random = Seeded()
     print("two daemons: seed \(random.seed)")
     let (one, two) = try Self.pair(dialect, artists: 2 * files)

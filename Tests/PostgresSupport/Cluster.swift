@@ -202,13 +202,18 @@ package final class Database: Sendable {
   package let dialect: Dialect
   private let cluster: Cluster
 
-  package init(schema: String = "", on cluster: Cluster? = nil) throws {
+  /// `template` has everything already. Nothing may be connected to it.
+  package init(
+    schema: String = "", on cluster: Cluster? = nil, template: Database? = nil
+  ) throws {
     self.cluster = try cluster ?? Cluster.running()
     dialect = TestedDialect.current
     name = try "t" + Process.randomBytes(6).map { String($0, radix: 16) }.joined()
     let administrator = try Session(self.cluster.location("postgres", as: "postgres"))
-    try administrator.execute("CREATE DATABASE \(name) OWNER application")
+    try administrator.execute(
+      "CREATE DATABASE \(name) OWNER application TEMPLATE \(template?.name ?? "template0")")
     try administrator.execute("GRANT CREATE ON DATABASE \(name) TO cascaded")
+    if template != nil { return }
     let application = try session()
     try application.execute(
       """

@@ -20,8 +20,12 @@ final class PostgresFixture {
       model: lenient ? StoreModel(model) : StoreModel(json5: Array(model.utf8)), schema: schema)
   }
 
-  init(model: StoreModel, schema: String) throws {
-    database = try Database(schema: schema)
+  convenience init(model: StoreModel, schema: String) throws {
+    try self.init(model: model, Database(schema: schema))
+  }
+
+  init(model: StoreModel, _ database: Database) throws {
+    self.database = database
     self.model = model
     current = try PostgresWriter(
       database.location, self.model, attaches: true, lockTimeout: .seconds(5))

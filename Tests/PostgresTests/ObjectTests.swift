@@ -189,7 +189,7 @@ struct ObjectTests {
 /// Random change files, told to the store and to the reference.
 @Suite("Random objects on PostgreSQL", .enabled(if: Cluster.isInstalled, "\(Cluster.missing)"))
 struct RandomObjects {
-  private static let histories: UInt64 = Histories.isLong ? 400 : 10
+  private static let histories: UInt64 = Histories.isLong ? 400 : 6
 
   @Test("Change files of objects do what the reference does")
   func files() throws {

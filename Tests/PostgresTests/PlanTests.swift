@@ -28,6 +28,8 @@ struct PlanTests {
     ANALYZE;
     """
 
+  private static let rows = Result { try Database(schema: schema) }
+
   /// The relationship, by its place.
   static let places = [
     "to: 'feeds', column: ['site', 'feed']", "to: 'tags', property: 'tags', toMany: true",
@@ -51,13 +53,14 @@ struct PlanTests {
   @Test(
     "A sweep of a few rows reads a few rows, wherever the references are", arguments: places, rules)
   func few(_ place: String, _ rule: String) throws {
-    let store = try PostgresFixture(
+    let model = try StoreModel(
       """
       { collections: { feeds: { table: "feed", key: ["site", "id"] },
           entries: { table: "entry", key: "id" }, tags: { table: "tag", key: "id" },
           kinds: { table: "kind", key: "id" } },
         relationships: [{ name: "r", from: "entries", \(place), rules: ["\(rule)"] }] }
-      """, schema: PlanTests.schema)
+      """)
+    let store = try PostgresFixture(model: model, Database(template: PlanTests.rows.get()))
     try store.sweep([.all])
     try store.bySQL(
       "DELETE FROM feed WHERE id < 4; DELETE FROM tag WHERE id < 4; DELETE FROM entry WHERE id = 9")

@@ -10,7 +10,7 @@ import Testing
 @Suite(
   "Random graphs in columns on PostgreSQL", .enabled(if: Cluster.isInstalled, "\(Cluster.missing)"))
 struct RandomColumns {
-  private static let histories: UInt64 = Histories.isLong ? 400 : 10
+  private static let histories: UInt64 = Histories.isLong ? 400 : 6
 
   @Test("SQL and sweeps do what the reference does")
   func sweeps() throws { try compare(steps: nil, files: false) }

@@ -288,7 +288,7 @@ struct UnreachableTests {
 
   @Test("It is what a walk over the list of edges says", arguments: [nil, 1])
   func random(steps: Int?) throws {
-    for seed in 0..<(Histories.isLong ? 300 : 16) as Range<UInt64> {
+    for seed in 0..<(Histories.isLong ? 300 : 8) as Range<UInt64> {
       var random = Seeded(seed)
       let denies = seed % 2 == 0
       let graph = ColumnGraph(denies: denies, &random)

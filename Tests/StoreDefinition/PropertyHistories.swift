@@ -9,7 +9,7 @@ package struct PropertyHistories {
 
   package init(_ engine: any EngineUnderTest) { self.engine = engine }
 
-  package static let histories = Histories.isLong ? 800 : 200
+  package static let histories = Histories.isLong ? 800 : 100
   package static let length = 60
 
   package func compare(_ part: UInt64) throws {

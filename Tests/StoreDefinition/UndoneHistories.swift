@@ -5,7 +5,7 @@ import Testing
 /// What a transaction or a sweep deleted in a random graph comes back as it was, wherever its edges
 /// live, and whatever the application hears of it.
 package struct UndoneHistories {
-  private static let histories: UInt64 = Histories.isLong ? 300 : 16
+  private static let histories: UInt64 = Histories.isLong ? 300 : 8
 
   package let engine: any EngineUnderTest
 

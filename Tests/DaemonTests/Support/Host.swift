@@ -58,11 +58,14 @@ final class Host {
 
   func waitUntil(_ what: String, _ condition: () throws -> Bool) throws {
     let deadline = Deadline(.seconds(30))
+    var start = ContinuousClock.now
     while try !condition() {
       if deadline.isOver { throw TooLate(description: "not in time: \(what)\n\(log)") }
-      if try life!.waitBlocking(for: .readable, milliseconds: 3) {
+      let pause = Int(Deadline.pause(afterLookSince: start) / .milliseconds(1))
+      if try life!.waitBlocking(for: .readable, milliseconds: pause) {
         throw TooLate(description: "cascaded ended before: \(what)\n\(log)")
       }
+      start = .now
     }
   }
 

@@ -122,11 +122,13 @@ final class PostgresDaemon {
     _ what: String, limit: Duration = .seconds(60), _ condition: () throws -> Bool
   ) throws {
     let deadline = Deadline(limit)
+    var start = ContinuousClock.now
     while try !condition() {
       if deadline.isOver || daemon?.hasEnded == true {
         throw TooLate(description: "not in time: \(what)\n\(log)")
       }
-      SystemClock.sleep(for: .milliseconds(10))
+      SystemClock.sleep(for: Deadline.pause(afterLookSince: start))
+      start = .now
     }
   }
 }

@@ -84,11 +84,14 @@ final class TestStore {
     _ what: String, limit: Duration = .seconds(60), _ condition: () throws -> Bool
   ) throws {
     let deadline = Deadline(limit)
+    var start = ContinuousClock.now
     while try !condition() {
       if deadline.isOver { throw TooLate(description: "not in time: \(what)\n\(log)") }
-      if try life?.waitBlocking(for: .readable, milliseconds: 3) == true {
+      let pause = Int(Deadline.pause(afterLookSince: start) / .milliseconds(1))
+      if try life?.waitBlocking(for: .readable, milliseconds: pause) == true {
         throw TooLate(description: "cascaded ended before: \(what)\n\(log)")
       }
+      start = .now
     }
   }
 

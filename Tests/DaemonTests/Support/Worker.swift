@@ -24,6 +24,12 @@ struct Deadline {
 
   var isOver: Bool { milliseconds <= 0 }
 
+  /// How long to wait before a condition is looked at again: longer than the look took, so that it
+  /// leaves the processor to what it waits for.
+  static func pause(afterLookSince start: ContinuousClock.Instant) -> Duration {
+    max(.milliseconds(3), (ContinuousClock.now - start) * 3)
+  }
+
   var milliseconds: Int {
     let left = (end - .now).components
     return Int(left.seconds) * 1_000 + Int(left.attoseconds / 1_000_000_000_000_000)

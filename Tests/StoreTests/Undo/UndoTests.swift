@@ -87,7 +87,7 @@ struct UndoTests {
 
   @Test("A deletion and its undo leave a random graph as it was", arguments: 0..<4)
   func randomGraphs(part: UInt64) throws {
-    for run in 0..<(Histories.isLong ? 500 : 16) as Range<UInt64> {
+    for run in 0..<(Histories.isLong ? 500 : 8) as Range<UInt64> {
       let seed = run * 4 + part
       var random = Seeded(seed)
       let graph = PlacedGraph(bySQL: false, &random)
