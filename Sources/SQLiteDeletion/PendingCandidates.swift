@@ -174,6 +174,7 @@ extension Writer {
 extension Connection {
   /// Whether a lease has ended that spared something. `now` is in milliseconds, as everywhere.
   package func hasFreed(at now: Int64) throws(SQLiteError) -> Bool {
+    if try integer("SELECT 1 FROM cascade_candidate WHERE rule LIMIT 1") == nil { return false }
     try findDueCandidates(.all, waiting: false, at: now, limit: 1)
     defer { try? empty(.dueCandidates) }
     return try integer("SELECT 1 FROM temp.due_candidates") != nil
