@@ -57,15 +57,10 @@ final class Host {
   }
 
   func waitUntil(_ what: String, _ condition: () throws -> Bool) throws {
-    let deadline = Deadline(.seconds(30))
-    var start = ContinuousClock.now
-    while try !condition() {
-      if deadline.isOver { throw TooLate(description: "not in time: \(what)\n\(log)") }
-      let pause = Int(Deadline.pause(afterLookSince: start) / .milliseconds(1))
-      if try life!.waitBlocking(for: .readable, milliseconds: pause) {
-        throw TooLate(description: "cascaded ended before: \(what)\n\(log)")
-      }
-      start = .now
+    try Deadline(.seconds(30)).wait(for: what, log: log) { time in
+      try life!.waitBlocking(for: .readable, milliseconds: Int(time / .milliseconds(1)))
+    } until: {
+      try condition()
     }
   }
 

@@ -121,14 +121,12 @@ final class PostgresDaemon {
   func waitUntil(
     _ what: String, limit: Duration = .seconds(60), _ condition: () throws -> Bool
   ) throws {
-    let deadline = Deadline(limit)
-    var start = ContinuousClock.now
-    while try !condition() {
-      if deadline.isOver || daemon?.hasEnded == true {
-        throw TooLate(description: "not in time: \(what)\n\(log)")
-      }
-      SystemClock.sleep(for: Deadline.pause(afterLookSince: start))
-      start = .now
+    try Deadline(limit).wait(for: what, log: log) { time in
+      if daemon?.hasEnded == true { return true }
+      SystemClock.sleep(for: time)
+      return false
+    } until: {
+      try condition()
     }
   }
 }

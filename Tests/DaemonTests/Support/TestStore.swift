@@ -83,15 +83,11 @@ final class TestStore {
   func waitUntil(
     _ what: String, limit: Duration = .seconds(60), _ condition: () throws -> Bool
   ) throws {
-    let deadline = Deadline(limit)
-    var start = ContinuousClock.now
-    while try !condition() {
-      if deadline.isOver { throw TooLate(description: "not in time: \(what)\n\(log)") }
-      let pause = Int(Deadline.pause(afterLookSince: start) / .milliseconds(1))
-      if try life?.waitBlocking(for: .readable, milliseconds: pause) == true {
-        throw TooLate(description: "cascaded ended before: \(what)\n\(log)")
-      }
-      start = .now
+    try Deadline(limit).wait(for: what, log: log) { time in
+      let milliseconds = Int(time / .milliseconds(1))
+      return try life?.waitBlocking(for: .readable, milliseconds: milliseconds) == true
+    } until: {
+      try condition()
     }
   }
 

@@ -24,10 +24,21 @@ struct Deadline {
 
   var isOver: Bool { milliseconds <= 0 }
 
-  /// How long to wait before a condition is looked at again: longer than the look took, so that it
-  /// leaves the processor to what it waits for.
-  static func pause(afterLookSince start: ContinuousClock.Instant) -> Duration {
-    max(.milliseconds(3), (ContinuousClock.now - start) * 3)
+  /// Looks at a condition until it holds. `pause` waits for that time, or returns that the daemon has
+  /// ended. The time is longer than the look took, so that looks leave the processor to what they
+  /// wait for.
+  func wait(
+    for what: String, log: @autoclosure () -> String, pause: (Duration) throws -> Bool,
+    until condition: () throws -> Bool
+  ) throws {
+    var start = ContinuousClock.now
+    while try !condition() {
+      if isOver { throw TooLate(description: "not in time: \(what)\n\(log())") }
+      if try pause(max(.milliseconds(3), (ContinuousClock.now - start) * 3)) {
+        throw TooLate(description: "cascaded ended before: \(what)\n\(log())")
+      }
+      start = .now
+    }
   }
 
   var milliseconds: Int {
