@@ -5,7 +5,7 @@ internal import SystemdService
 /// whether another connection committed. The slow poll finds what inotify missed.
 extension StoreService {
   /// A burst of commits wakes the worker only a few times within this interval.
-  private static let calm = DirectoryWatch.Rate(interval: .milliseconds(50), burst: 4)
+  private static let calm = DirectoryWatch.Rate(interval: .milliseconds(20), burst: 2)
 
   func watchStore() async {
     do {
