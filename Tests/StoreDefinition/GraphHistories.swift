@@ -9,7 +9,7 @@ package struct GraphHistories {
   package init(_ engine: any EngineUnderTest) { self.engine = engine }
 
   /// Histories of 60 transactions: 120,000 in all, if they are long.
-  package static let histories = Histories.isLong ? 2_000 : 240
+  package static let histories = Histories.isLong ? 2_000 : 120
   package static let length = 60
 
   package func compare(_ part: UInt64) throws {

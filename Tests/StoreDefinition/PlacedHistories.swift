@@ -5,10 +5,10 @@ import Testing
 /// The same graph in columns, join tables, JSON lists, values of objects and stored edges comes to
 /// what the reference says, whoever writes it.
 package struct PlacedHistories {
-  private static let histories: UInt64 = Histories.isLong ? 2_000 : 50
+  private static let histories: UInt64 = Histories.isLong ? 2_000 : 25
   private static let length = 30
   /// Sweeps in many transactions take many times as long.
-  private static let slowHistories: UInt64 = Histories.isLong ? 350 : 10
+  private static let slowHistories: UInt64 = Histories.isLong ? 350 : 5
 
   package let engine: any EngineUnderTest
 

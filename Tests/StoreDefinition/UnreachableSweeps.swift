@@ -5,7 +5,7 @@ import Testing
 /// Others refer, between the steps of a sweep, to what they still see: it has all that it leads to,
 /// after every step.
 package struct UnreachableSweeps {
-  package static let runs: UInt64 = Histories.isLong ? 2_000 : 14
+  package static let runs: UInt64 = Histories.isLong ? 2_000 : 6
 
   package let engine: any EngineUnderTest
 

@@ -5,7 +5,7 @@ import Testing
 /// The unreferenced sweep on random tables, beside the same in plain SQL; and beside writers that
 /// refer, between its steps, to what they still see.
 package struct UnreferencedSweeps {
-  package static let runs: UInt64 = Histories.isLong ? 500 : 20
+  package static let runs: UInt64 = Histories.isLong ? 500 : 10
 
   package let engine: any EngineUnderTest
 

@@ -24,8 +24,8 @@ struct UnusualTableTests {
 
   @Test(
     "A rowid beyond what numbers by rows can say names nobody else",
-    arguments: [1, 2, 3].map { (collection: Int64) in collection << 44 + 7 }
-      + [-5, 1 << 62, .max, .min, .min + 1])
+    arguments: [1 << 44 + 7, 2 << 44 + 7, 3 << 44 + 7, -5, 1 << 62, .max, .min, .min + 1]
+      as [Int64])
   func farRow(row: Int64) throws {
     let model = "{ collections: { p: { table: 'p', key: 'id' }, c: { table: 'c', key: 'id' } } }"
     let store = try TestStore(
