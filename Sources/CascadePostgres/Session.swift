@@ -4,8 +4,8 @@ internal import Glibc
 /// One connection to a PostgreSQL server, used by one thread at a time.
 @safe
 package struct Session: ~Copyable {
-  private let connection: OpaquePointer
-  private let prepared = PreparedStatements()
+  let connection: OpaquePointer
+  let known = KnownStatements()
   /// A query that has a row as long as this session may write. Each transaction asks it before its
   /// commit, and so does each statement that is a transaction of its own and may write. Nil: it always
   /// may.
@@ -78,8 +78,9 @@ package struct Session: ~Copyable {
   /// no values it keeps the plan, too.
   @discardableResult
   package func runAgain(_ sql: String, _ values: [String?] = []) throws(PostgresError) -> Rows {
+    if values.isEmpty, let answer = known.answers.removeValue(forKey: sql) { return answer }
     try refuseNUL(values, sql)
-    let name = try prepare(sql)
+    let name = try prepare([sql])[0]
     return try fenced(sql) { () throws(PostgresError) in
       let result = unsafe CStrings(values).withPointers {
         unsafe PQexecPrepared(connection, name, Int32(values.count), $0, nil, nil, 0)
@@ -88,19 +89,26 @@ package struct Session: ~Copyable {
     }
   }
 
-  private func prepare(_ sql: String) throws(PostgresError) -> String {
-    if let name = prepared.names[sql] { return name }
-    if prepared.names.count >= PreparedStatements.most {
+  /// Returns the names of prepared statements.
+  func prepare(_ texts: [String]) throws(PostgresError) -> [String] {
+    if known.names.count + texts.count > KnownStatements.most {
       try execute("DEALLOCATE ALL")
-      prepared.names = [:]
+      known.names = [:]
     }
-    let name = "cascade_\(prepared.names.count)"
+    var names: [String] = []
+    for text in texts { names.append(try prepare(text)) }
+    return names
+  }
+
+  private func prepare(_ sql: String) throws(PostgresError) -> String {
+    if let name = known.names[sql] { return name }
+    let name = "cascade_\(known.names.count)"
     _ = try unsafe take(unsafe PQprepare(connection, name, sql, 0, nil), sql)
-    prepared.names[sql] = name
+    known.names[sql] = name
     return name
   }
 
-  private func refuseNUL(_ values: [String?], _ sql: String) throws(PostgresError) {
+  func refuseNUL(_ values: [String?], _ sql: String) throws(PostgresError) {
     if values.contains(where: { $0?.utf8.contains(0) ?? false }) {
       throw PostgresError(
         sqlState: "22021", message: "a text may not contain the character NUL", doing: sql)
@@ -112,28 +120,9 @@ package struct Session: ~Copyable {
     _ = try unsafe take(unsafe PQexec(connection, script), script)
   }
 
-  /// Runs statements in one exchange with the server, within the transaction that is open or that the
-  /// first of them begins. Returns what each of them does.
-  package func runEach(_ statements: [String]) throws(PostgresError) -> [Rows] {
-    let script = statements.joined(separator: ";\n")
-    if unsafe PQsendQuery(connection, script) == 0 {
-      throw unsafe PostgresError(nil, connection, doing: script)
-    }
-    var (all, failure): ([Rows], PostgresError?) = ([], nil)
-    // Until there is none, the connection cannot be used again.
-    while let result = unsafe PQgetResult(connection) {
-      do throws(PostgresError) {
-        all.append(try unsafe take(result, script))
-      } catch {
-        failure = failure ?? error
-      }
-    }
-    if let failure { throw failure }
-    return all
-  }
-
-  private func take(_ result: OpaquePointer?, _ sql: String) throws(PostgresError) -> Rows {
+  func take(_ result: OpaquePointer?, _ sql: String) throws(PostgresError) -> Rows {
     defer { unsafe PQclear(result) }
+    known.answers = [:]
     let status = unsafe PQresultStatus(result)
     guard let result = unsafe result, status == PGRES_TUPLES_OK || status == PGRES_COMMAND_OK else {
       throw unsafe PostgresError(result, connection, doing: sql)
@@ -160,21 +149,26 @@ package struct Session: ~Copyable {
     _ isolation: Isolation = .readCommitted, isDurable: Bool = true, isFenced: Bool = true,
     _ body: () throws -> T
   ) throws -> T {
-    try transaction(isolation, isDurable: isDurable, isFenced: isFenced, beginningWith: "") { _ in
+    try transaction(isolation, isDurable: isDurable, isFenced: isFenced, beginningWith: nil) { _ in
       try body()
     }
   }
 
-  /// A statement that takes longer than `longest` is cancelled. `body` gets what `first` returns.
+  /// A statement that takes longer than `longest` is cancelled. If it `keepsPlans`, the server need not
+  /// plan statements anew for their values. `body` gets what `first` returns.
   package func transaction<T>(
     _ isolation: Isolation = .readCommitted, isDurable: Bool = true, longest: Duration? = nil,
-    isFenced: Bool = true, beginningWith first: String, _ body: (Rows) throws -> T
+    keepsPlans: Bool = false, isFenced: Bool = true, beginningWith first: String?,
+    _ body: (Rows) throws -> T
   ) throws -> T {
-    let durability = isDurable ? [] : ["SET LOCAL synchronous_commit = off"]
-    let limit = longest.map { ["SET LOCAL statement_timeout = \(Int64($0 / .milliseconds(1)))"] }
+    let begin = [
+      "BEGIN ISOLATION LEVEL \(isolation.rawValue)",
+      isDurable ? nil : "SET LOCAL synchronous_commit = off",
+      longest.map { "SET LOCAL statement_timeout = \(Int64($0 / .milliseconds(1)))" },
+      keepsPlans ? "SET LOCAL plan_cache_mode = auto" : nil, first,
+    ]
     do {
-      let begin = ["BEGIN ISOLATION LEVEL \(isolation.rawValue)"] + durability + (limit ?? [])
-      let answers = try runEach(begin + (first.isEmpty ? [] : [first]))
+      let answers = try runEach(begin.compactMap(\.self).map { Statement($0) })
       let result = try body(answers.last!)
       if isFenced { try commit() } else { try execute("COMMIT") }
       return result
@@ -233,17 +227,19 @@ package struct Session: ~Copyable {
   }
 }
 
-/// What the server knows of a session's statements.
-private final class PreparedStatements {
+/// What the server knows of a session's statements, and the session of their answers.
+final class KnownStatements {
   /// Statements that name something new each time would add up.
   static let most = 200
   /// The names, by the statements' texts.
   var names: [String: String] = [:]
+  /// What was asked ahead, by the queries' texts.
+  var answers: [String: Rows] = [:]
 }
 
 /// Texts for a C function, which sees null for nil and null behind the last.
 @safe
-private struct CStrings: ~Copyable {
+struct CStrings: ~Copyable {
   private let pointers: [UnsafeMutablePointer<CChar>?]
 
   init(_ texts: [String?]) {

@@ -102,21 +102,19 @@ final class CommitWatch: CommitWatching {
 enum JournalNews {
   private static let mostCounted = 1_000
 
-  static func read(_ db: borrowing Session) throws -> [String?] {
-    try db.runAgain(
-      """
-      SELECT (SELECT count(*) FROM (SELECT FROM cascade.journal LIMIT \(mostCounted)) j)
-        + (\(BlockedNodes.isDue))::int
-        + (SELECT count(*) FROM cascade.meta WHERE key = 'watch_gap')
-        + (SELECT count(*) FROM (SELECT FROM cascade.lease LIMIT 1) l)
-        + (EXISTS (SELECT FROM cascade.blocked WHERE is_leased))::int
-        + (\(FileRows.areNew))::int + (\(UnreachedNodes.areDue))::int
-        + (SELECT count(*) FROM (SELECT FROM cascade.recheck WHERE \(LateReferences.isDue)
-          LIMIT \(mostCounted)) r),
-        (SELECT max(seq) FROM cascade.journal), \(BlockedNodes.lastDue),
-        (SELECT concat_ws(' ', count(*), max(id), sum(expires)) FROM cascade.lease),
-        (SELECT max(id) FROM cascade.file)
-      """
-    ).rows[0]
-  }
+  static func read(_ db: borrowing Session) throws -> [String?] { try db.runAgain(sql).rows[0] }
+
+  static let sql = """
+    SELECT (SELECT count(*) FROM (SELECT FROM cascade.journal LIMIT \(mostCounted)) j)
+      + (\(BlockedNodes.isDue))::int
+      + (SELECT count(*) FROM cascade.meta WHERE key = 'watch_gap')
+      + (SELECT count(*) FROM (SELECT FROM cascade.lease LIMIT 1) l)
+      + (EXISTS (SELECT FROM cascade.blocked WHERE is_leased))::int
+      + (\(FileRows.areNew))::int + (\(UnreachedNodes.areDue))::int
+      + (SELECT count(*) FROM (SELECT FROM cascade.recheck WHERE \(LateReferences.isDue)
+        LIMIT \(mostCounted)) r),
+      (SELECT max(seq) FROM cascade.journal), \(BlockedNodes.lastDue),
+      (SELECT concat_ws(' ', count(*), max(id), sum(expires)) FROM cascade.lease),
+      (SELECT max(id) FROM cascade.file)
+    """
 }

@@ -86,14 +86,7 @@ extension PostgresWriter {
   /// Returns when the next one ends, by the clock that shows `now`.
   package func deleteExpiredLeases(at now: Int64) throws -> (wereAny: Bool, next: Int64?) {
     if isDetached { return (false, nil) }
-    let row = try db.runAgain(
-      """
-      SELECT count(*) FILTER (WHERE l.expires <= n.now),
-        ceil(1000 * (min(l.expires) FILTER (WHERE l.expires > n.now)
-          - extract(epoch FROM clock_timestamp())))::bigint
-      FROM cascade.lease l, (SELECT \(LeaseTable.seconds)::bigint AS now) n
-      """
-    ).rows[0]
+    let row = try db.runAgain(reviewQueries.leases).rows[0]
     let wereAny = row[0] != "0"
     if wereAny { try db.run("DELETE FROM cascade.lease WHERE expires <= \(LeaseTable.seconds)") }
     return (wereAny, row[1].flatMap { Int64($0) }.map { now + max(0, $0) })
@@ -123,12 +116,8 @@ extension PostgresWriter {
   /// it. `elapsed` is a clock of this machine that is never set.
   package func noteTime(wall: Int64, elapsed: Int64) throws {
     if isDetached { return }
-    let row = try db.runAgain(
-      """
-      SELECT floor(1000 * extract(epoch FROM clock_timestamp()))::bigint,
-        (SELECT max(id) FROM cascade.lease)
-      """
-    ).rows[0]
+    try reviewQueries.askAhead(store)
+    let row = try db.runAgain(reviewQueries.clock).rows[0]
     let (server, lease) = (Int64(row[0]!)!, row[1].flatMap { Int64($0) })
     if let last = lastTime, let known = last.lease {
       let jump = (server - last.server) - (elapsed - last.elapsed)

@@ -41,7 +41,7 @@ package final class PostgresReader: StoreReading {
     _ longest: Duration?, _ body: (StoreConnection) throws -> T
   ) throws -> T {
     let store = try connected()
-    return try store.transaction(.repeatableRead, longest: longest, beginningWith: "") { _ in
+    return try store.transaction(.repeatableRead, longest: longest, beginningWith: nil) { _ in
       if try !store.isAttached { throw StoreError.detached }
       try store.bindIfChanged()
       return try body(store)

@@ -20,6 +20,7 @@ package final class PostgresWriter: StoreWriting {
   /// The state of the schema to which the binding and the triggers were found to fit.
   private var followedSchema: String?
   private let role: String
+  let reviewQueries: ReviewQueries
   var lastTime: LastTime?
   /// Files up to this one wait until they are tried again.
   var lastTriedFile: Int64 = 0
@@ -33,6 +34,7 @@ package final class PostgresWriter: StoreWriting {
     _ path: String, _ model: StoreModel, attaches: Bool?, lockTimeout: Duration
   ) throws {
     store = try StoreConnection(path, model, lockTimeout: lockTimeout)
+    reviewQueries = ReviewQueries(model)
     role = try store.db.run("SELECT session_user").text!
     if attaches == true { try refuseUnsafeRole() }
     try Leadership(store).take(attaching: attaches == true)
@@ -100,19 +102,7 @@ package final class PostgresWriter: StoreWriting {
   }
 
   /// For a sweep that runs by itself, if any does.
-  package var hasJournal: Bool {
-    get throws {
-      let immediate = [SweepKind.cascade, .refcount].filter { model.schedule(of: $0) == .immediate }
-      return try db.runAgain(
-        """
-        SELECT EXISTS (SELECT FROM cascade.journal WHERE \(JournalRows.isMeant(for: immediate)))
-          OR EXISTS (SELECT FROM cascade.meta WHERE key = 'sweep.batch')
-          OR \(BlockedNodes.isDue) OR \(FileRows.areNew)
-          OR EXISTS (SELECT FROM cascade.recheck WHERE \(LateReferences.isDue))
-        """
-      ).bool
-    }
-  }
+  package var hasJournal: Bool { get throws { try db.runAgain(reviewQueries.journal).bool } }
 
   package var rescanReason: RescanReason? {
     get throws {

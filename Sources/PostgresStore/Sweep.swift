@@ -173,32 +173,32 @@ extension PostgresWriter {
   }
 
   /// Until the sweep has ended, its batch is known to whatever daemon goes on.
-  func beginBatch(_ kinds: [SweepKind], _ batch: Int64) -> String {
-    """
-    INSERT INTO cascade.meta(key, value)
-    VALUES('sweep.batch', \(batch)), ('sweep.kinds', \(kinds.code))
-    ON CONFLICT(key) DO UPDATE SET value = excluded.value
-    """
+  func beginBatch(_ kinds: [SweepKind], _ batch: Int64) -> Statement {
+    let sql = """
+      INSERT INTO cascade.meta(key, value) VALUES('sweep.batch', $1::bigint), ('sweep.kinds', $2::bigint)
+      ON CONFLICT(key) DO UPDATE SET value = excluded.value
+      """
+    return Statement(sql, ["\(batch)", "\(kinds.code)"])
   }
 
   /// The statements that begin a batch.
-  private func beginning(_ kinds: [SweepKind], _ batch: Int64) -> [String] {
-    [beginBatch(kinds, batch), taking(batch, kinds)]
+  private func beginning(_ kinds: [SweepKind], _ batch: Int64) -> [Statement] {
+    [beginBatch(kinds, batch), Statement(taking(kinds), ["\(batch)"])]
       + FileRows(store: store).taking(into: batch, ofThisTransaction: false)
   }
 
   /// Also takes up what waits because a node had to stay.
   private func begin(_ kinds: [SweepKind], _ batch: Int64) throws {
     let waiting = """
-      UPDATE cascade.work j SET batch = \(batch), done = \(isUnfollowed(.lost))
+      UPDATE cascade.work j SET batch = $1, done = \(isUnfollowed(.lost))
         OR \(isUnfollowed(.widowed)) WHERE j.batch = \(BlockedNodes.waiting) AND NOT j.done
       """
-    _ = try db.runEach(beginning(kinds, batch) + [waiting])
+    _ = try db.runEach(beginning(kinds, batch) + [Statement(waiting, ["\(batch)"])])
   }
 
   /// Takes out of the journal what the snapshot has, and nothing else. An edge that arrived is looked
-  /// at by a plan.
-  private func taking(_ batch: Int64, _ kinds: [SweepKind]) -> String {
+  /// at by a plan. The batch is `$1`.
+  private func taking(_ kinds: [SweepKind]) -> String {
     let unmissed = store.binding.tables.values.filter { !store.binding.isMissed($0) }
       .map { "\($0.number)" }
     let gone = "j.what = \(JournalSubject.gone.rawValue)"
@@ -207,15 +207,15 @@ extension PostgresWriter {
         WHERE j.what <> \(JournalSubject.arrived.rawValue) AND \(JournalRows.isMeant(for: kinds))
         RETURNING j.*),
       k AS (INSERT INTO cascade.deleted(batch, collection, is_own, bucket, keys)
-        SELECT DISTINCT \(batch), j.subject, false, \(OwnSchema.bucket("j.key")), ARRAY[j.key] FROM j
+        SELECT DISTINCT $1::bigint, j.subject, false, \(OwnSchema.bucket("j.key")), ARRAY[j.key] FROM j
         WHERE \(gone) AND NOT j.told),
       w AS (INSERT INTO cascade.work(batch, what, subject, key, other, done, told)
-        SELECT \(batch), j.what, j.subject, j.key, j.other,
+        SELECT $1::bigint, j.what, j.subject, j.key, j.other,
           \(isUnfollowed(.lost)) OR \(isUnfollowed(.widowed)), j.told FROM j
         WHERE NOT (\(gone) AND j.subject = ANY(\(literal(arrayText(unmissed)))::int[]))
           AND NOT (\(isOnlyCounted)))
       INSERT INTO cascade.work(batch, what, subject, key, other, done, told)
-      SELECT \(batch), j.what, j.subject, min(j.key), j.other, true, bool_and(j.told) FROM j
+      SELECT $1::bigint, j.what, j.subject, min(j.key), j.other, true, bool_and(j.told) FROM j
       WHERE \(isOnlyCounted) GROUP BY j.what, j.subject, j.other
       """
   }
@@ -250,7 +250,7 @@ extension PostgresWriter {
     _ body: (inout Waves, Int) throws -> Int?
   ) throws -> Bool {
     let start = ContinuousClock.now
-    let (worked, isMore) = try transaction(&waves, isStep: true) { waves in
+    let (worked, isMore) = try transaction(&waves, isStep: true, isWhole: isWhole) { waves in
       let limit = rowsToAStep ?? pace.limit
       var (worked, isMore) = (0, true)
       repeat {
@@ -278,7 +278,8 @@ extension PostgresWriter {
   ///
   /// A step in which a statement takes too long is tried again with fewer rows, and then looks first.
   private func transaction<T>(
-    _ waves: inout Waves, isStep: Bool = false, _ body: (inout Waves) throws -> T
+    _ waves: inout Waves, isStep: Bool = false, isWhole: Bool = false,
+    _ body: (inout Waves) throws -> T
   ) throws -> T {
     var tries = 0
     while true {
@@ -286,7 +287,8 @@ extension PostgresWriter {
       do {
         let longest = isStep && !waves.looksFirst ? pace.longestStatement(model.limits) : nil
         let result = try store.transaction(
-          isDurable: !isStep, longest: longest, beginningWith: LiveLeases.sql
+          isDurable: !isStep, longest: longest, keepsPlans: isWhole && tries == 0,
+          beginningWith: LiveLeases.sql
         ) { rows in
           next.beginTransaction(rows)
           if next.checksAtOnce { checkAtOnce() }

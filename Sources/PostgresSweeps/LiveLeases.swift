@@ -53,14 +53,15 @@ package struct LiveLeases {
 
   /// Throws a conflict if something went that a lease holds by now. `last` runs before, in the same
   /// exchange with the server.
-  func verify(after last: [String] = []) throws {
+  func verify(after last: [Statement] = []) throws {
+    let newLeases = """
+      SELECT l.collection, l.key FROM cascade.lease l WHERE l.expires > $1
+      AND NOT pg_visible_in_snapshot(l.xid, $2::pg_snapshot)
+      """
     let answers = try store.db.runEach(
       last + [
-        "\(LeaseTable.rowOfCollections) FOR UPDATE SKIP LOCKED",
-        """
-        SELECT l.collection, l.key FROM cascade.lease l WHERE l.expires > \(now)
-        AND NOT pg_visible_in_snapshot(l.xid, \(literal(snapshot))::pg_snapshot)
-        """,
+        Statement("\(LeaseTable.rowOfCollections) FOR UPDATE SKIP LOCKED"),
+        Statement(newLeases, ["\(now)", snapshot]),
       ])
     let (free, new) = (answers[last.count], answers[last.count + 1].rows)
     if free.isEmpty { throw LiveLeases.conflict }

@@ -71,7 +71,7 @@ package struct Waves {
   }
 
   /// What the first step does first.
-  package mutating func begin(with statements: [String]) { work.pending = statements }
+  package mutating func begin(with statements: [Statement]) { work.pending = statements }
 
   /// `rows` are what `LiveLeases.sql` returned at the beginning of a transaction.
   package mutating func beginTransaction(_ rows: Rows) {

@@ -15,7 +15,7 @@ struct Work {
   /// The table whose nodes were taken last.
   private var lastTable: Int64?
   /// Statements whose answers are not needed. They are sent with the next one.
-  var pending: [String] = []
+  var pending: [Statement] = []
 
   init(store: StoreConnection, batch: Int64, last: Int64) {
     (self.store, self.batch, self.last) = (store, batch, last)
@@ -38,20 +38,24 @@ struct Work {
       """
       SELECT k.collection, k.id, k.size FROM cascade.deleted k
       LEFT JOIN cascade.followed f ON f.batch = k.batch AND f.collection = k.collection
-      WHERE k.batch = \(batch) AND k.follows AND k.id > coalesce(f.id, 0) ORDER BY k.id
+      WHERE k.batch = $1 AND k.follows AND k.id > coalesce(f.id, 0) ORDER BY k.id
       """
     ).rows {
       note([Group(id: Int64(row[1]!)!, size: Int(row[2]!)!)], of: Int64(row[0]!)!)
     }
   }
 
-  private mutating func ask(_ statement: String) throws -> Rows {
-    defer { pending = [] }
-    return try store.db.runEach(pending + [statement]).last!
+  /// `$1` is the batch, as in all that is pending.
+  private mutating func ask(_ query: String, _ values: [String?] = []) throws -> Rows {
+    try store.db.runEach(takePending() + [statement(query, values)]).last!
+  }
+
+  private func statement(_ sql: String, _ values: [String?] = []) -> Statement {
+    Statement(sql, ["\(batch)"] + values)
   }
 
   /// What is pending is to be sent by the caller.
-  mutating func takePending() -> [String] {
+  mutating func takePending() -> [Statement] {
     defer { pending = [] }
     return pending
   }
@@ -69,7 +73,7 @@ struct Work {
     let keys: [String]
     let others: [String]
 
-    fileprivate var ids: String { "'{\(rows.joined(separator: ","))}'::bigint[]" }
+    fileprivate var ids: String { "{\(rows.joined(separator: ","))}" }
 
     private func only(_ indices: [Int]) -> Part {
       Part(
@@ -139,13 +143,14 @@ struct Work {
     return max(1, limit / max(1, fanOut))
   }
 
-  private var isOpen: String { "j.batch = \(batch) AND NOT j.done" }
+  private var isOpen: String { "j.batch = $1 AND NOT j.done" }
 
-  /// Whether a row is one of a part. With these conditions, the index that found them serves.
+  /// Whether a row is one of a part, whose `ids` are `$2`. With these conditions, the index that found
+  /// them serves.
   private func isOne(of taken: Part) -> String {
     """
     \(isOpen) AND j.what = \(taken.what.rawValue) AND j.subject = \(taken.subject)
-    AND j.id = ANY(\(taken.ids))
+    AND j.id = ANY($2::bigint[])
     """
   }
 
@@ -154,8 +159,8 @@ struct Work {
     let all = try ask(
       """
       SELECT j.what, j.subject, j.id, j.key, j.other FROM cascade.work j WHERE \(isOpen)
-      ORDER BY 1, 2, 3 LIMIT \(most)
-      """
+      ORDER BY 1, 2, 3 LIMIT $2::bigint
+      """, ["\(most)"]
     ).rows
     guard let first = all.first, let what = JournalSubject(rawValue: Int(first[0]!)!) else {
       return nil
@@ -180,21 +185,23 @@ struct Work {
   /// Removes nodes that are there again. What is done for the others looks at each of them anyway.
   mutating func drop(returned gone: Gone, of table: MappedTable) {
     guard case .work(let taken) = gone else { return }
-    pending.append(
-      "DELETE FROM cascade.work j WHERE \(isOne(of: taken)) AND \(table.has("j.key"))")
+    let sql = "DELETE FROM cascade.work j WHERE \(isOne(of: taken)) AND \(table.has("j.key"))"
+    pending.append(statement(sql, [taken.ids]))
   }
 
   /// Removes those for which a condition holds, and returns the others.
   @discardableResult
   mutating func drop(_ taken: Part, where condition: String = "true") throws -> Part {
     let dropped = try ask(
-      "DELETE FROM cascade.work j WHERE \(isOne(of: taken)) AND \(condition) RETURNING j.id"
+      "DELETE FROM cascade.work j WHERE \(isOne(of: taken)) AND \(condition) RETURNING j.id",
+      [taken.ids]
     ).texts
     return dropped.isEmpty ? taken : taken.without(Set(dropped))
   }
 
   mutating func close(_ taken: Part) {
-    pending.append("UPDATE cascade.work j SET done = true WHERE \(isOne(of: taken))")
+    let sql = "UPDATE cascade.work j SET done = true WHERE \(isOne(of: taken))"
+    pending.append(statement(sql, [taken.ids]))
   }
 
   /// What was not followed to its end is taken once more.
@@ -204,11 +211,11 @@ struct Work {
     case .deleted(let table, let groups):
       guard let last = groups.last?.id else { return }
       unfollowed[table]?.removeFirst(groups.count)
-      pending.append(
-        """
-        INSERT INTO cascade.followed VALUES(\(batch), \(table), \(last))
+      let sql = """
+        INSERT INTO cascade.followed VALUES($1, $2, $3)
         ON CONFLICT(batch, collection) DO UPDATE SET id = excluded.id
-        """)
+        """
+      pending.append(statement(sql, ["\(table)", "\(last)"]))
     }
   }
 }

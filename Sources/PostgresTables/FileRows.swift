@@ -1,6 +1,6 @@
 internal import CascadeModel
 package import CascadePlanning
-internal import CascadePostgres
+package import CascadePostgres
 
 /// What became of a file: the values of `cascade.file.state`.
 package enum FileState: Int {
@@ -54,14 +54,11 @@ package struct FileRows {
     return try count(batch)
   }
 
-  package func taking(into batch: Int64, ofThisTransaction: Bool) -> [String] {
+  package func taking(into batch: Int64, ofThisTransaction: Bool) -> [Statement] {
     if store.model.files.isEmpty { return [] }
     let isOwn = ofThisTransaction ? "xid = pg_current_xact_id()" : "true"
-    return [
-      """
-      UPDATE cascade.file SET batch = \(batch) WHERE state = 0 AND batch IS NULL AND \(isOwn)
-      """
-    ]
+    let sql = "UPDATE cascade.file SET batch = $1 WHERE state = 0 AND batch IS NULL AND \(isOwn)"
+    return [Statement(sql, ["\(batch)"])]
   }
 
   package func count(_ batch: Int64) throws -> Int {

@@ -6,11 +6,14 @@ internal import CascadePostgres
 package enum SchemaState {
   /// The same text if nothing has changed; nil if part of the model is not bound.
   package static func read(_ store: StoreConnection) throws -> String? {
+    try query(store).flatMap { try store.db.runAgain($0).text }
+  }
+
+  package static func query(_ store: StoreConnection) -> String? {
     let binding = store.binding
     if !binding.problems.isEmpty || binding.tables.isEmpty { return nil }
     let tables = binding.tables.values.map(\.name) + binding.relations.compactMap { $0.join?.name }
-    return try store.db.runAgain(
-      """
+    return """
       SELECT (SELECT string_agg(concat_ws(' ', c.oid, c.xmin,
           (SELECT string_agg(a.xmin::text, ' ' ORDER BY a.attnum) FROM pg_attribute a
             WHERE a.attrelid = c.oid AND a.attnum > 0),
@@ -24,6 +27,5 @@ package enum SchemaState {
         || (SELECT concat(count(*), ' ') FROM cascade.collection)
         || (SELECT concat(r.rolsuper, r.rolbypassrls) FROM pg_roles r WHERE r.rolname = session_user)
       """
-    ).text
   }
 }

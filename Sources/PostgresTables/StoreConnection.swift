@@ -80,16 +80,18 @@ package final class StoreConnection {
   package func transaction<T>(
     _ isolation: Session.Isolation = .readCommitted, isDurable: Bool = true, _ body: () throws -> T
   ) throws -> T {
-    try transaction(isolation, isDurable: isDurable, beginningWith: "") { _ in try body() }
+    try transaction(isolation, isDurable: isDurable, beginningWith: nil) { _ in try body() }
   }
 
   /// `body` gets what `first` returns.
   package func transaction<T>(
     _ isolation: Session.Isolation = .readCommitted, isDurable: Bool = true,
-    longest: Duration? = nil, beginningWith first: String, _ body: (Rows) throws -> T
+    longest: Duration? = nil, keepsPlans: Bool = false, beginningWith first: String?,
+    _ body: (Rows) throws -> T
   ) throws -> T {
     try db.transaction(
-      isolation, isDurable: isDurable, longest: longest, beginningWith: first
+      isolation, isDurable: isDurable, longest: longest, keepsPlans: keepsPlans,
+      beginningWith: first
     ) { rows in
       let result = try body(rows)
       try scratch.end(db)
