@@ -80,7 +80,7 @@ package struct RowRemoval {
         + "(SELECT array_agg(k.size ORDER BY k.id) FROM k)" : "NULL, NULL"
     return """
       WITH d AS (
-        \(delete(table.name, table.key, selection, limit))),
+        \(delete(table.name, table.key, selection, limit, returning: columns(of: table, cause)))),
       \(cause == nil ? gone(table) : "")
       k AS (\(kept(table, cause)))\(edges.compactMap { lost($0, cause) }.joined())
       SELECT count(*), sum(\((["0"] + count).joined(separator: " + "))), \(groups) FROM d
@@ -97,16 +97,26 @@ package struct RowRemoval {
     """
   }
 
+  /// The columns of a row that are read when it is gone.
+  private func columns(of table: MappedTable, _ cause: Cause?) -> [String] {
+    if keepsRows { return ["*"] }
+    let relations = store.binding.relations(heldBy: table) + (cause.map { [$0.relation] } ?? [])
+    let read = relations.filter { $0.lostWith.number == table.number }.flatMap(\.heldColumns)
+    return Set(table.key.all.map(\.name) + read).sorted()
+  }
+
   /// Looks again at each row when it is deleted: the statement may have had to wait for it.
   private func delete(
-    _ table: String, _ key: Columns, _ selection: Selection, _ limit: Int
+    _ table: String, _ key: Columns, _ selection: Selection, _ limit: Int,
+    returning columns: [String] = ["*"]
   ) -> String {
     let (row, condition) = (selection.row, selection.condition)
-    if limit == .max { return "DELETE FROM \(table) \(row) WHERE \(condition) RETURNING \(row).*" }
+    let returned = "RETURNING \(columns.map { "\(row).\($0)" }.joined(separator: ", "))"
+    if limit == .max { return "DELETE FROM \(table) \(row) WHERE \(condition) \(returned)" }
     return """
       DELETE FROM \(table) \(row) WHERE (\(key.values(row))) IN (
         SELECT \(key.values(row)) FROM \(table) \(row) WHERE \(condition) LIMIT \(limit))
-      AND \(condition) RETURNING \(row).*
+      AND \(condition) \(returned)
       """
   }
 

@@ -67,6 +67,15 @@ package struct EdgeRelation {
   /// join rows are no nodes.
   var holder: MappedTable? { join == nil ? source : join?.nodes }
 
+  /// The columns of the holder that make the edge.
+  package var heldColumns: [String] {
+    switch form {
+    case .columns(let columns): columns.all.map(\.name) + (type.map { [$0.name] } ?? [])
+    case .join(let join): (join.source.all + join.destination.all).map(\.name)
+    case .list(let list): [list.name] + (list.objectTypes == nil ? [] : ["type"])
+    }
+  }
+
   /// What the SQL calls a row of the holder.
   package var holderRow: String { join == nil ? "s" : "e" }
 
