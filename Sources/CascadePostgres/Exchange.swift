@@ -12,6 +12,7 @@ package struct Statement: Sendable {
 extension Session {
   /// Runs statements within the transaction that is open or that the first of them begins. Returns what
   /// each of them does.
+  @discardableResult
   package func runEach(_ statements: [Statement]) throws(PostgresError) -> [Rows] {
     for statement in statements { try refuseNUL(statement.values, statement.sql) }
     let names = try prepare(statements.map(\.sql))

@@ -193,7 +193,7 @@ extension PostgresWriter {
       UPDATE cascade.work j SET batch = $1, done = \(isUnfollowed(.lost))
         OR \(isUnfollowed(.widowed)) WHERE j.batch = \(BlockedNodes.waiting) AND NOT j.done
       """
-    _ = try db.runEach(beginning(kinds, batch) + [Statement(waiting, ["\(batch)"])])
+    try db.runEach(beginning(kinds, batch) + [Statement(waiting, ["\(batch)"])])
   }
 
   /// Takes out of the journal what the snapshot has, and nothing else. An edge that arrived is looked
@@ -277,6 +277,7 @@ extension PostgresWriter {
   /// once, also by constraints that are deferred.
   ///
   /// A step in which a statement takes too long is tried again with fewer rows, and then looks first.
+  /// The step of a sweep that is small takes plans that the server has kept, unless it is tried again.
   private func transaction<T>(
     _ waves: inout Waves, isStep: Bool = false, isWhole: Bool = false,
     _ body: (inout Waves) throws -> T

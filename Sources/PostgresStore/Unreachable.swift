@@ -57,7 +57,7 @@ extension PostgresWriter {
         try BlockedNodes(store).beginUnreachable()
         try closure.keepUnreachable()
         let batch = try nextBatch()
-        _ = try db.runEach([beginBatch(kinds, batch)])
+        try db.runEach([beginBatch(kinds, batch)])
         return batch
       }
     } catch let held as HeldPlan {

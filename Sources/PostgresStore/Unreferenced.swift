@@ -55,7 +55,7 @@ extension PostgresWriter {
           id: HeldPlan.sweep, includingFirst: true, always: needsApproval)
         if let held, try !isApproved(held, kinds) { throw held }
         let batch = try nextBatch()
-        _ = try db.runEach([beginBatch(kinds, batch)])
+        try db.runEach([beginBatch(kinds, batch)])
         return batch
       }
     } catch let held as HeldPlan {

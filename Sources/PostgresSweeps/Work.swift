@@ -61,7 +61,7 @@ struct Work {
   }
 
   mutating func send() throws {
-    if !pending.isEmpty { _ = try store.db.runEach(takePending()) }
+    if !pending.isEmpty { try store.db.runEach(takePending()) }
   }
 
   /// Some of the work, all of one kind and about one subject.

@@ -50,7 +50,7 @@ package struct FileRows {
   @discardableResult
   package func take(into batch: Int64, ofThisTransaction: Bool = false) throws -> Int {
     if store.model.files.isEmpty { return 0 }
-    _ = try store.db.runEach(taking(into: batch, ofThisTransaction: ofThisTransaction))
+    try store.db.runEach(taking(into: batch, ofThisTransaction: ofThisTransaction))
     return try count(batch)
   }
 

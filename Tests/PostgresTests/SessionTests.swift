@@ -72,6 +72,39 @@ struct SessionTests {
     #expect(try session.run("SELECT id FROM t ORDER BY id").texts == ["2", "3"])
   }
 
+  @Test("Statements in one exchange are answered each; if one fails, the session can go on")
+  func exchange() throws {
+    let session = try database.session()
+    let add = "INSERT INTO t VALUES($1, $2)"
+    let answers = try session.runEach([
+      Statement(add, ["1", "a"]), Statement(add, ["2", nil]),
+      Statement("SELECT id, v FROM t ORDER BY id"),
+    ])
+    #expect(answers.map(\.changed) == [1, 1, 2])
+    #expect(answers[2].rows == [["1", "a"], ["2", nil]])
+    let error = #expect(throws: PostgresError.self) {
+      _ = try session.runEach([
+        Statement(add, ["3", "c"]), Statement(add, ["1", "b"]), Statement("SELECT 1"),
+      ])
+    }
+    #expect(error?.sqlState == "23505")
+    #expect(try session.run("SELECT count(*) FROM t").integer == 2)
+  }
+
+  @Test("What was asked ahead is answered once, and not after the session did anything else")
+  func askedAhead() throws {
+    let session = try database.session()
+    let other = try database.session()
+    let query = "SELECT count(*) FROM t"
+    try session.askAhead([query])
+    try other.execute("INSERT INTO t VALUES(1)")
+    #expect(try session.runAgain(query).integer == 0)
+    #expect(try session.runAgain(query).integer == 1)
+    try session.askAhead([query])
+    try session.execute("INSERT INTO t VALUES(2)")
+    #expect(try session.runAgain(query).integer == 2)
+  }
+
   @Test("A notification wakes who listens, and only then")
   func notifications() throws {
     let one = try database.session()
