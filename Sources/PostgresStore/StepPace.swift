@@ -10,7 +10,7 @@ struct StepPace {
   private static let mostTexts = 30_000.0
   /// How much of its time a step uses on average. What takes more than all of it, and half as much
   /// again, is cancelled.
-  private static let share = 0.8
+  private static let share = 0.95
   private static let longest = Duration.seconds(1)
 
   /// How long a step may take. Others do not wait for it, except for the same rows; so it may take
