@@ -109,6 +109,19 @@ let package = Package(
   ]
 )
 
+/// Tests of all layers of the SQLite engine.
+func storeTests(_ name: String) -> Target {
+  .testTarget(
+    name: name,
+    dependencies: [
+      "StoreDefinition", "StoreFixtures", "TestSupport",
+      "CascadeModel", "CascadeSQLite", "CascadeSystem", "CascadePlanning", "CascadeStore",
+      "SQLiteBinding", "SQLiteTables", "SQLiteJournal", "SQLiteRules", "SQLiteEdges",
+      "SQLiteDeletion", "SQLiteSweeps", "SQLiteUndo", "SQLiteStore",
+    ],
+    swiftSettings: settings)
+}
+
 /// The layers of an engine: each uses those before it.
 func engine(_ layers: [String], on client: Target.Dependency) -> [Target] {
   let foundations: [Target.Dependency] = [
@@ -194,15 +207,16 @@ package.targets += engine(
         "TestSupport",
       ],
       exclude: ["Schemas"], swiftSettings: tests),
-    .testTarget(
-      name: "StoreTests",
+    .target(
+      name: "StoreFixtures",
       dependencies: [
-        "StoreDefinition", "TestSupport",
-        "CascadeModel", "CascadeSQLite", "CascadeSystem", "CascadePlanning", "CascadeStore",
-        "SQLiteBinding", "SQLiteTables", "SQLiteJournal", "SQLiteRules", "SQLiteEdges",
-        "SQLiteDeletion", "SQLiteSweeps", "SQLiteUndo", "SQLiteStore",
+        "StoreDefinition", "CascadeModel", "CascadeSQLite", "CascadePlanning", "CascadeStore",
+        "SQLiteTables", "SQLiteJournal", "SQLiteStore",
       ],
-      swiftSettings: settings),
+      path: "Tests/StoreFixtures", swiftSettings: settings),
+    storeTests("StoreTests"),
+    // Compiled beside the others: they are the last that is compiled, and take longest.
+    storeTests("StoreRuleTests"),
     .testTarget(
       name: "SpoolTests",
       dependencies: [

@@ -5,6 +5,7 @@ import SQLiteStore
 import SQLiteSweeps
 import SQLiteTables
 import StoreDefinition
+import StoreFixtures
 import Testing
 
 #if canImport(Glibc)

@@ -1,4 +1,5 @@
 import StoreDefinition
+import StoreFixtures
 import Testing
 
 /// When all leases are over, the store is as if there had been none.

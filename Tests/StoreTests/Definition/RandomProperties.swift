@@ -1,4 +1,5 @@
 import StoreDefinition
+import StoreFixtures
 import Testing
 
 /// The same random histories, but what an object declares stands in lists within its value.

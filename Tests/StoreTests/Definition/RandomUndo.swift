@@ -1,4 +1,5 @@
 import StoreDefinition
+import StoreFixtures
 import Testing
 
 /// What a transaction or a sweep deleted in a random graph comes back as it was.

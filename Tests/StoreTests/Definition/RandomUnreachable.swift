@@ -1,4 +1,5 @@
 import StoreDefinition
+import StoreFixtures
 import Testing
 
 /// Others refer, between the steps of a sweep, to what they still see.

@@ -1,4 +1,5 @@
 import StoreDefinition
+import StoreFixtures
 import Testing
 
 @Suite("Random tables, and what nothing refers to in them")

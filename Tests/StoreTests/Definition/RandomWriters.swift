@@ -1,4 +1,5 @@
 import StoreDefinition
+import StoreFixtures
 import Testing
 
 /// Others write at random between the steps of sweeps over random graphs.

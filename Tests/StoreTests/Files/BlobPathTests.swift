@@ -6,6 +6,7 @@ import SQLiteStore
 import SQLiteSweeps
 import SQLiteUndo
 import StoreDefinition
+import StoreFixtures
 import Testing
 
 /// Paths as beets writes them: the bytes of the path, in a column of type BLOB.

@@ -1,4 +1,5 @@
 import StoreDefinition
+import StoreFixtures
 import CascadeModel
 import CascadeStore
 import SQLiteStore

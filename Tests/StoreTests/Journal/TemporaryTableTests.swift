@@ -7,6 +7,7 @@ import SQLiteSweeps
 import SQLiteTables
 import SQLiteUndo
 import StoreDefinition
+import StoreFixtures
 import Testing
 
 /// Every temporary table is declared once, with its owner, and is empty when its lifetime is over.

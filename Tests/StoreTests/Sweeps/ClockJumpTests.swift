@@ -4,6 +4,7 @@ import CascadeStore
 import SQLiteStore
 import SQLiteSweeps
 import StoreDefinition
+import StoreFixtures
 import Testing
 
 @Suite("A wall clock that jumps")

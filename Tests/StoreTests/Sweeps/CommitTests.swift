@@ -1,4 +1,5 @@
 import StoreDefinition
+import StoreFixtures
 import Glibc
 import CascadeSQLite
 import CascadeSystem

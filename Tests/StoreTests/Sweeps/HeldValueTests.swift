@@ -8,6 +8,7 @@ import SQLiteJournal
 import SQLiteTables
 import SQLiteUndo
 import StoreDefinition
+import StoreFixtures
 import Testing
 
 /// Firefox's root bookmark has the parent 0. A scan that takes 0 for a missing row would delete the

@@ -1,4 +1,5 @@
 import StoreDefinition
+import StoreFixtures
 import CascadeModel
 import CascadeSQLite
 import CascadeStore

@@ -6,6 +6,7 @@ import SQLiteStore
 import SQLiteSweeps
 import SQLiteUndo
 import StoreDefinition
+import StoreFixtures
 import Testing
 
 /// Schemas that use a function or a collation that only their application defines. The text of the

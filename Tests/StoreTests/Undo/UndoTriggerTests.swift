@@ -3,6 +3,7 @@ import CascadeStore
 import SQLiteStore
 import SQLiteUndo
 import StoreDefinition
+import StoreFixtures
 import Testing
 
 /// Rows come back as they were, also where the application's triggers would write them otherwise.
