@@ -119,7 +119,7 @@ func storeTests(_ name: String) -> Target {
       "SQLiteBinding", "SQLiteTables", "SQLiteJournal", "SQLiteRules", "SQLiteEdges",
       "SQLiteDeletion", "SQLiteSweeps", "SQLiteUndo", "SQLiteStore",
     ],
-    swiftSettings: settings)
+    swiftSettings: tests)
 }
 
 /// The layers of an engine: each uses those before it.

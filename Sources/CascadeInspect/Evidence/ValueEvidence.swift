@@ -78,9 +78,9 @@ extension Database {
   ) throws -> ValueEvidence {
     var distinct = Array(Set(sample.filter { !$0.looksLikeNone }))
     if distinct.isEmpty { return .none }
-    // Any choice would do, but the same each time.
-    distinct.sort { $0.sortText < $1.sortText }
     if distinct.count > Database.mostLookups {
+      // Any choice would do, but the same each time.
+      distinct.sort { $0.sortText < $1.sortText }
       let step = distinct.count / Database.mostLookups
       distinct = distinct.enumerated().filter { $0.offset % step == 0 }.map(\.element)
     }
@@ -135,5 +135,13 @@ private struct KeyRange {
 
 extension Value {
   /// An order of its own, for the choice of samples.
-  fileprivate var sortText: String { "\(self)" }
+  fileprivate var sortText: String {
+    switch self {
+    case .null: "null"
+    case .integer(let number): "integer \(number)"
+    case .real(let number): "real \(number)"
+    case .text(let text): "text \(text)"
+    case .blob(let bytes): "blob \(bytes)"
+    }
+  }
 }
