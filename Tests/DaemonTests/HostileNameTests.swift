@@ -31,10 +31,11 @@ import Testing
 
   @Worker @Test func dropsADirectoryAndANameThatIsNotUTF8() throws {
     let store = try TestStore()
-    let queue = try store.directory("new")
-    try queue.makeDirectory("d.json")
-    try queue.directory("d.json").makeDirectory("below")
-    try queue.directory("d.json").file("f", .createNew).writeAll([1])
+    let temporary = try store.directory("tmp")
+    try temporary.makeDirectory("d.json")
+    try temporary.directory("d.json").makeDirectory("below")
+    try temporary.directory("d.json").file("f", .createNew).writeAll([1])
+    try temporary.rename("d.json", to: store.directory("new"), as: "d.json")
     let names = [0xff, 0xfe].map { FileName(bytes: Array("a\\".utf8) + [$0] + ".json".utf8) }
     for name in names { try store.enqueue(name, "{}") }
     try store.waitUntilIdle()

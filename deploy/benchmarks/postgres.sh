@@ -147,8 +147,7 @@ run_music() {
   unserve
 }
 
-# The same by statements alone: what they take, with the names and reasons that `why` needs, and a look
-# whether a row's parent has come back.
+# The same by statements alone: what they take, with the names and reasons that `why` needs.
 pg_bare_music() {
   make bare plain
   pg application bare "
@@ -156,16 +155,15 @@ pg_bare_music() {
     ALTER TABLE gone ALTER keys SET STORAGE external, ALTER others SET STORAGE external,
       ALTER rows SET STORAGE external;
     CREATE PROCEDURE sweep(most int, is_kept bool) LANGUAGE plpgsql AS \$\$ DECLARE
-      tables text[] := '{artist,album,song,play}'; columns text[] := '{artist_id,album_id,song_id}';
+      tables text[] := '{album,song,play}'; columns text[] := '{artist_id,album_id,song_id}';
       statement text; taken record; BEGIN
       FOR n IN 1..3 LOOP
         statement := format('WITH d AS (
-            DELETE FROM %1\$I c WHERE %2\$I = ANY((SELECT keys[\$2:\$3] FROM gone WHERE id = \$1)::text[])
-              AND NOT EXISTS (SELECT FROM %5\$I p WHERE p.id = c.%2\$I)
+            DELETE FROM %1\$I WHERE %2\$I = ANY((SELECT keys[\$2:\$3] FROM gone WHERE id = \$1)::text[])
             RETURNING *)
           INSERT INTO gone(level, size, keys, others, rows)
           SELECT %3\$s, count(*), array_agg(id), array_agg(%2\$I), %4\$s FROM d',
-          tables[n + 1], columns[n], n, CASE WHEN is_kept THEN 'array_agg(d::text)' ELSE 'NULL' END, tables[n]);
+          tables[n], columns[n], n, CASE WHEN is_kept THEN 'array_agg(d::text)' ELSE 'NULL' END);
         FOR taken IN SELECT id, part FROM gone, generate_series(1, size, most) part
           WHERE level = n - 1 ORDER BY 1, 2 LOOP
           EXECUTE statement USING taken.id, taken.part, taken.part + most - 1;
