@@ -80,7 +80,7 @@ extension Database {
     if distinct.isEmpty { return .none }
     if distinct.count > Database.mostLookups {
       // Any choice would do, but the same each time.
-      distinct.sort { $0.sortText < $1.sortText }
+      distinct.sort { $0.sql < $1.sql }
       let step = distinct.count / Database.mostLookups
       distinct = distinct.enumerated().filter { $0.offset % step == 0 }.map(\.element)
     }
@@ -130,18 +130,5 @@ private struct KeyRange {
   func isNarrow(_ numbers: [Int64]) -> Bool {
     guard let largest = numbers.max(), numbers.count >= 30, last - first >= 40 else { return false }
     return largest - first < (last - first) / 8
-  }
-}
-
-extension Value {
-  /// An order of its own, for the choice of samples.
-  fileprivate var sortText: String {
-    switch self {
-    case .null: "null"
-    case .integer(let number): "integer \(number)"
-    case .real(let number): "real \(number)"
-    case .text(let text): "text \(text)"
-    case .blob(let bytes): "blob \(bytes)"
-    }
   }
 }
