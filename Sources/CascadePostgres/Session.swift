@@ -91,7 +91,8 @@ package struct Session: ~Copyable {
 
   /// Returns the names of prepared statements.
   func prepare(_ texts: [String]) throws(PostgresError) -> [String] {
-    if known.names.count + texts.count > KnownStatements.most {
+    let new = texts.count { known.names[$0] == nil }
+    if known.names.count + new > KnownStatements.most {
       try execute("DEALLOCATE ALL")
       known.names = [:]
     }
