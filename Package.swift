@@ -35,7 +35,7 @@ let sources =
     .unsafeFlags(["-Xfrontend", "-disable-implicit-string-processing-module-import"])
   ]
 
-/// For tests that wait more than they compute: to optimize them takes longer than it saves.
+/// For tests that wait, or leave the work to what they test: to optimize them takes longer than it saves.
 let tests = settings + [.unsafeFlags(["-Onone"])]
 
 /// The programs are linked statically with Swift's runtime. Each of its shared libraries would cost
@@ -109,7 +109,8 @@ let package = Package(
   ]
 )
 
-/// Tests of all layers of the SQLite engine.
+/// Tests of all layers of the SQLite engine. They take longest to compile, and come last: as two targets
+/// they are compiled beside each other.
 func storeTests(_ name: String) -> Target {
   .testTarget(
     name: name,
@@ -215,7 +216,6 @@ package.targets += engine(
       ],
       path: "Tests/StoreFixtures", swiftSettings: settings),
     storeTests("StoreTests"),
-    // Compiled beside the others: they are the last that is compiled, and take longest.
     storeTests("StoreRuleTests"),
     .testTarget(
       name: "SpoolTests",

@@ -4,7 +4,8 @@ internal import SystemdService
 /// Watches the store's directory with inotify. An event is only a hint: the worker then asks SQLite
 /// whether another connection committed. The slow poll finds what inotify missed.
 extension StoreService {
-  /// A burst of commits wakes the worker only a few times within this interval.
+  /// A burst of commits wakes the worker only a few times within this interval. The worker's own
+  /// commits count too, so the interval is also how late a commit may be noticed.
   private static let calm = DirectoryWatch.Rate(interval: .milliseconds(20), burst: 2)
 
   func watchStore() async {

@@ -1,5 +1,4 @@
 import StoreDefinition
-import StoreFixtures
 import Glibc
 import CascadeSQLite
 import CascadeSystem

@@ -1,5 +1,4 @@
 import StoreDefinition
-import StoreFixtures
 import CascadeModel
 import CascadePlanning
 import CascadeStore
