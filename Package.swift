@@ -11,7 +11,7 @@ import PackageDescription
 //   2  CascadePlanning SQLiteBinding  SQLiteTables   PostgresTables
 //   1  SystemdService  CascadeStore   CascadeVarlink  HTTPServer
 //   0  CascadeModel    CascadeSQLite  CascadeSystem  CascadePostgres (and the C libraries below)
-//      CascadeMacros runs in the compiler, and uses only CascadeModel.
+//      CascadeMacros runs in the compiler, and uses none of them.
 //
 // Only `cascaded` and `cascaded-postgres` know an engine: what is below them uses the protocols of
 // `CascadeStore`.
@@ -36,7 +36,8 @@ let sources =
   ]
 
 /// For tests that wait, or leave the work to what they test: to optimize them takes longer than it saves.
-let tests = settings + [.unsafeFlags(["-Onone"])]
+/// Nothing imports them, so their module is not compiled first on its own.
+let tests = settings + [.unsafeFlags(["-Onone", "-no-emit-module-separately-wmo"])]
 
 /// The programs are linked statically with Swift's runtime. Each of its shared libraries would cost
 /// memory pages of its own, and a machine where the programs are installed may not have them. All
@@ -65,7 +66,7 @@ let package = Package(
     .target(
       name: "CascadeVarlink", dependencies: ["CascadeModel", "CascadeSystem"],
       swiftSettings: sources),
-    .macro(name: "CascadeMacros", dependencies: ["CascadeModel"], swiftSettings: sources),
+    .macro(name: "CascadeMacros", swiftSettings: sources),
     .target(name: "HTTPServer", dependencies: ["CMicrohttpd"], swiftSettings: sources),
     .target(
       name: "CascadeKit",

@@ -1,5 +1,3 @@
-internal import CascadeModel
-
 /// What `@Model` makes of a structure: the requirements of the protocol, as one would write them by
 /// hand.
 struct Expansion {

@@ -1,5 +1,8 @@
-internal import CascadeModel
-
+#if canImport(FoundationEssentials)
+  internal import FoundationEssentials
+#else
+  internal import Foundation
+#endif
 #if canImport(Glibc)
   internal import Glibc
 #elseif canImport(Darwin)
@@ -8,10 +11,11 @@ internal import CascadeModel
 
 /// Prints what the macro makes of each declaration with `@Model` in a file.
 func printExpansions(ofFile path: String) {
-  guard let source = contents(path) else {
+  guard let contents = FileManager.default.contents(atPath: path) else {
     print("cannot read \(path)")
     exit(66)
   }
+  let source = String(decoding: contents, as: UTF8.self)
   for attributed in attributedDeclarations(in: source) {
     do throws(Problem) {
       let type = try Declaration(attributed.declaration)
@@ -20,18 +24,6 @@ func printExpansions(ofFile path: String) {
       print("\(path): \(error.message)")
       exit(65)
     }
-  }
-}
-
-private func contents(_ path: String) -> String? {
-  guard let file = unsafe fopen(path, "r") else { return nil }
-  defer { unsafe fclose(file) }
-  var bytes: [UInt8] = []
-  var part = [UInt8](repeating: 0, count: 1 << 16)
-  while true {
-    let count = unsafe fread(&part, 1, part.count, file)
-    if count == 0 { return String(decoding: bytes, as: UTF8.self) }
-    bytes += part[..<count]
   }
 }
 

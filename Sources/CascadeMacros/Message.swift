@@ -1,5 +1,8 @@
-internal import CascadeModel
-
+#if canImport(FoundationEssentials)
+  internal import FoundationEssentials
+#else
+  internal import Foundation
+#endif
 #if canImport(Glibc)
   internal import Glibc
 #elseif canImport(Darwin)
@@ -9,15 +12,15 @@ internal import CascadeModel
 /// Messages from and to the compiler, on standard input and output.
 enum Message {
   /// The next message; nil at the end of the conversation.
-  static func receive() -> JSON? {
+  static func receive() -> Request? {
     guard let header = read(8) else { return nil }
     let count = header.reversed().reduce(0) { $0 << 8 | Int($1) }
     guard count > 0, let payload = read(count) else { return nil }
-    return try? JSON.parse(payload)
+    return try? JSONDecoder().decode(Request.self, from: Data(payload))
   }
 
-  static func send(_ message: JSON) {
-    let payload = message.utf8
+  static func send(_ reply: Reply) {
+    guard let payload = try? JSONEncoder().encode(reply) else { exit(70) }
     write((0..<8).map { UInt8(truncatingIfNeeded: payload.count >> ($0 * 8)) } + payload)
   }
 

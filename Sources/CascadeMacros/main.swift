@@ -1,7 +1,6 @@
 // The plugin that the compiler asks to expand macros. It speaks the compiler's protocol by itself:
 // messages in JSON, each after its length in eight bytes, little-endian. `expand FILE...` prints what
 // the macros make of files.
-internal import CascadeModel
 
 let arguments = CommandLine.arguments
 if arguments.count >= 3, arguments[1] == "expand" {
