@@ -61,14 +61,17 @@ struct ReturnedRowTests {
   ]
 
   /// How the posts go: the sweep takes them, or the application did.
-  enum Cause: String, CaseIterable {
+  enum Cause: String {
     case swept = "DELETE FROM author WHERE id = 1"
     case gone = "DELETE FROM post WHERE author = 1"
   }
 
-  @Test(
-    "What refers to it keeps it", arguments: ["INTEGER PRIMARY KEY", "TEXT PRIMARY KEY"],
-    Cause.allCases)
+  /// Not both with either kind of key, unless there is time.
+  private static let causes: [(String, Cause)] =
+    [("INTEGER PRIMARY KEY", .swept), ("TEXT PRIMARY KEY", .gone)]
+    + (Histories.isLong ? [("INTEGER PRIMARY KEY", .gone), ("TEXT PRIMARY KEY", .swept)] : [])
+
+  @Test("What refers to it keeps it", arguments: causes)
   func holds(key: String, cause: Cause) throws {
     for sql in ReturnedRowTests.returns {
       for stops in [false, true] {
