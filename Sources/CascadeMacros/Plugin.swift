@@ -25,23 +25,14 @@ struct Request: Decodable {
   }
 }
 
-/// The answer: one of the results.
-struct Reply: Encodable {
-  var getCapabilityResult: CapabilityResult?
-  var expandMacroResult: Expanded?
-
-  struct CapabilityResult: Encodable {
-    var capability = Capability()
-  }
+/// The answer, in JSON an object with the name of the case and its values.
+enum Reply: Encodable {
+  case getCapabilityResult(capability: Capability)
+  case expandMacroResult(expandedSource: String? = nil, diagnostics: [Diagnostic] = [])
 
   struct Capability: Encodable {
     var protocolVersion = 7
     var features: [String] = []
-  }
-
-  struct Expanded: Encodable {
-    var expandedSource: String?
-    var diagnostics: [Diagnostic] = []
   }
 
   /// An error at its place in the user's file.
@@ -63,20 +54,21 @@ struct Reply: Encodable {
 /// Answers the compiler.
 enum Plugin {
   static func reply(to request: Request) -> Reply {
-    if request.getCapability != nil { return Reply(getCapabilityResult: .init()) }
-    guard let asked = request.expandAttachedMacro else { return Reply(expandMacroResult: .init()) }
-    return Reply(expandMacroResult: expand(asked))
+    if request.getCapability != nil {
+      return .getCapabilityResult(capability: Reply.Capability())
+    }
+    return request.expandAttachedMacro.map(expand) ?? .expandMacroResult()
   }
 
-  private static func expand(_ asked: Request.Macro) -> Reply.Expanded {
-    if asked.macro.typeName != "ModelMacro" { return Reply.Expanded(expandedSource: "") }
+  private static func expand(_ asked: Request.Macro) -> Reply {
+    if asked.macro.typeName != "ModelMacro" { return .expandMacroResult(expandedSource: "") }
     do throws(Problem) {
       let type = try Declaration(asked.declSyntax.source)
       let expansion = try Expansion(
         type, attribute: asked.attributeSyntax.source, name: asked.extendedTypeSyntax?.source)
-      return Reply.Expanded(expandedSource: expansion.text())
+      return .expandMacroResult(expandedSource: expansion.text())
     } catch {
-      return Reply.Expanded(diagnostics: [diagnostic(error, asked.declSyntax.location)])
+      return .expandMacroResult(diagnostics: [diagnostic(error, asked.declSyntax.location)])
     }
   }
 
