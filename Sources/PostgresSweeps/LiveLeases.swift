@@ -84,7 +84,7 @@ extension Waves {
     let left = try db.run(
       """
       INSERT INTO cascade.blocked(collection, key, is_leased)
-      SELECT \(table.number), \(table.key.text(row)), true FROM \(table.name) \(row)
+      SELECT \(table.number), \(table.key.text(row)), true FROM \(selection.from(table))
       WHERE \(selection.condition) AND \(leases.holds(table, table.key.text(row)))
       AND \(isNotBlocked(table, row)) ON CONFLICT(collection, key) DO UPDATE SET is_leased = true
       """, selection.values

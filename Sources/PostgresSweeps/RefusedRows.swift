@@ -31,7 +31,7 @@ extension Waves {
   {
     try db.run(
       """
-      SELECT \(table.key.text(selection.row)) FROM \(table.name) \(selection.row)
+      SELECT \(table.key.text(selection.row)) FROM \(selection.from(table))
       WHERE \(selection.condition) LIMIT \(limit)
       """, selection.values
     ).texts

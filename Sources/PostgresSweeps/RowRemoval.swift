@@ -23,9 +23,33 @@ package struct RowRemoval {
     package let row: String
     package var condition: String
     package var values: [String?] = []
+    /// Whether rows are looked up one by one in a list, `n`, that says for each for which node it goes.
+    private(set) var isListed = false
 
     package init(row: String, condition: String, values: [String?] = []) {
       (self.row, self.condition, self.values) = (row, condition, values)
+    }
+
+    /// Rows with these keys. `others` are the nodes for which they go.
+    init(row: String, of table: MappedTable, keys: [String], others: [String]) {
+      self.init(
+        row: row, condition: table.key.equal(row, text: "n.key"),
+        values: [arrayText(keys), arrayText(others)])
+      isListed = true
+    }
+
+    /// Only those for which a condition holds, too.
+    func only(where condition: String) -> Selection {
+      var selection = self
+      selection.condition += " AND \(condition)"
+      return selection
+    }
+
+    fileprivate static let list = "unnest($1::text[], $2::text[]) n(key, other)"
+
+    /// What to read from, if the rows are those of this table.
+    func from(_ table: MappedTable) -> String {
+      (isListed ? "\(Selection.list), " : "") + "\(table.name) \(row)"
     }
 
     /// Only those with these keys.
@@ -41,6 +65,9 @@ package struct RowRemoval {
     package let rule: Rules
     package let relation: EdgeRelation
     package let other: String
+
+    /// If the list of the rows says it.
+    static let listedOther = "d.cascade_other"
   }
 
   /// How many rows went, and how many edges with them. Not more than `limit`.
@@ -78,11 +105,12 @@ package struct RowRemoval {
       follows(table, cause)
       ? "(SELECT array_agg(k.id ORDER BY k.id) FROM k), "
         + "(SELECT array_agg(k.size ORDER BY k.id) FROM k)" : "NULL, NULL"
+    let row = selection.isListed ? "d.cascade_row" : "(d.*)::text"
     return """
       WITH d AS (
         \(delete(table.name, table.key, selection, limit, returning: columns(of: table, cause)))),
       \(cause == nil ? gone(table) : "")
-      k AS (\(kept(table, cause)))\(edges.compactMap { lost($0, cause) }.joined())
+      k AS (\(kept(table, cause, row)))\(edges.compactMap { lost($0, cause) }.joined())
       SELECT count(*), sum(\((["0"] + count).joined(separator: " + "))), \(groups) FROM d
       """
   }
@@ -111,7 +139,14 @@ package struct RowRemoval {
     returning columns: [String] = ["*"]
   ) -> String {
     let (row, condition) = (selection.row, selection.condition)
-    let returned = "RETURNING \(columns.map { "\(row).\($0)" }.joined(separator: ", "))"
+    var returned = "RETURNING \(columns.map { "\(row).\($0)" }.joined(separator: ", "))"
+    if selection.isListed {
+      // The text of the row is made before there is a column more.
+      returned +=
+        ", n.other AS cascade_other"
+        + (keepsRows ? ", (\(row).*)::text AS cascade_row" : "")
+      return "DELETE FROM \(table) \(row) USING \(Selection.list) WHERE \(condition) \(returned)"
+    }
     if limit == .max { return "DELETE FROM \(table) \(row) WHERE \(condition) \(returned)" }
     return """
       DELETE FROM \(table) \(row) WHERE (\(key.values(row))) IN (
@@ -122,7 +157,7 @@ package struct RowRemoval {
 
   /// Nodes share rows: to write a row for each would take longer than to delete it. The memory for
   /// that is bounded in steps only.
-  private func kept(_ table: MappedTable, _ cause: Cause?) -> String {
+  private func kept(_ table: MappedTable, _ cause: Cause?, _ row: String) -> String {
     let isShared = cause != nil && isInSteps
     let why = cause.map { "\($0.relation.number), \($0.rule.rawValue)" } ?? "NULL, NULL"
     let (key, other) = (table.key.text("d"), cause?.other ?? "NULL::text")
@@ -131,10 +166,11 @@ package struct RowRemoval {
       ? """
       \(OwnSchema.sharedBucket("n.key")), count(*), array_agg(n.key), array_agg(n.other),
       \(keepsRows ? "array_agg(n.row)" : "NULL")
-      FROM (SELECT \(key) AS key, \(other) AS other, \(keptRow) AS row FROM d) n GROUP BY 7
+      FROM (SELECT \(key) AS key, \(other) AS other, \(keepsRows ? row : "NULL") AS row FROM d) n
+      GROUP BY 7
       """
       : "\(OwnSchema.bucket(key)), 1, ARRAY[\(key)], ARRAY[\(other)], "
-        + "\(keepsRows ? "ARRAY[\(keptRow)]" : "NULL") FROM d"
+        + "\(keepsRows ? "ARRAY[\(row)]" : "NULL") FROM d"
     return """
       INSERT INTO cascade.deleted(
         batch, collection, via, rule, is_own, follows, bucket, size, keys, others, rows)

@@ -42,6 +42,9 @@ package struct Waves {
     /// How many rows had gone that may have had such edges, when it began.
     let sources: Int
     var isOver = false
+    /// Whether rows are looked at before they are locked, too: so that those that stay are not locked. While
+    /// none stays, that would be done twice for nothing.
+    var looksFirst = true
   }
   /// The relations of which a destination was examined and stayed. Another session may have it locked.
   var keptDestinations: Set<Int64> = []

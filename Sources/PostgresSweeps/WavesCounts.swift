@@ -37,12 +37,16 @@ extension Waves {
       // In an order of keys, the server would look at each row of the table.
       lost = lost.only(try keys(of: relation.source, lost), of: relation.source)
     }
-    return try deleteUncounted(
-      from: relation.source, "s", lost.condition, lost.values,
-      "NOT \(binding.hasDestination(relation))",
+    let isFree = "NOT \(binding.hasDestination(relation))"
+    let keys = try lock(
+      relation.source, lost.only(where: isFree), limit,
+      skipsLocked: isSweep && relation.join != nil)
+    if keys.isEmpty { return 0 }
+    return try delete(
+      from: relation.source,
+      RowRemoval.Selection(row: lost.row, condition: isFree).only(keys, of: relation.source),
       RowRemoval.Cause(
-        rule: .deleteSourceIfAllDestinationsDeleted, relation: relation, other: other),
-      limit, skipsLocked: relation.join != nil)
+        rule: .deleteSourceIfAllDestinationsDeleted, relation: relation, other: other))
   }
 
   /// Looks at the next destinations, in the order of their keys, and begins anew if rows have gone
@@ -56,26 +60,59 @@ extension Waves {
       if pass.sources == sources { return 0 }
       pass = Pass(after: nil, sources: sources)
     }
-    let other = OwnSchema.survivor("j")
-    let next = try db.run(
-      """
-      SELECT \(other) FROM cascade.work j WHERE \(isDone(.lost, relation))
-      AND ($1::text IS NULL OR \(other) > $1) ORDER BY 1 LIMIT \(limit)
-      """, [pass.after]
-    ).texts
-    let keys = Set(next).sorted()
-    let went = try deleteUncounted(
-      from: relation.destination, "t", relation.destination.key.isAny("t", "$1"),
-      [arrayText(keys)], "NOT \(binding.hasSource(relation))",
-      RowRemoval.Cause(
-        rule: .deleteDestinationIfAllSourcesDeleted, relation: relation,
-        other: lost(.source, of: relation)), .max, skipsLocked: true)
-    if went < keys.count { keptDestinations.insert(relation.number) }
+    let next = try nextDestinations(relation, after: pass.after, limit)
+    let (went, count) = try deleteDestinations(relation, next, looksFirst: pass.looksFirst)
+    if went < count { keptDestinations.insert(relation.number) }
+    pass.looksFirst = went < count
     pass.isOver = next.count < limit
-    pass.after = next.last
+    pass.after = next.last?.key
     passes[relation.number] = pass
     let isMore = countGone(tables) != pass.sources
     return pass.isOver && !isMore && went == 0 ? 0 : max(1, next.count)
+  }
+
+  private typealias Loss = (key: String, source: String)
+
+  /// Destinations that lost an edge, with its source, in the order of both.
+  private func nextDestinations(
+    _ relation: EdgeRelation, after last: String?, _ limit: Int
+  ) throws -> [Loss] {
+    let key = OwnSchema.survivor("j")
+    return try db.run(
+      """
+      SELECT \(key), j.key FROM cascade.work j WHERE \(isDone(.lost, relation))
+      AND ($1::text IS NULL OR \(key) > $1) ORDER BY 1, 2 LIMIT \(limit)
+      """, [last]
+    ).rows.map { ($0[0]!, $0[1]!) }
+  }
+
+  /// Returns how many went, and how many there were.
+  private mutating func deleteDestinations(
+    _ relation: EdgeRelation, _ losses: [Loss], looksFirst: Bool
+  ) throws -> (went: Int, count: Int) {
+    let (table, isFree) = (relation.destination, "NOT \(binding.hasSource(relation))")
+    let firsts = losses.indices
+      .filter { $0 == 0 || !losses[$0].key.utf8.elementsEqual(losses[$0 - 1].key.utf8) }
+      .map { losses[$0] }
+    func rows(_ losses: [Loss]) -> RowRemoval.Selection {
+      RowRemoval.Selection(
+        row: "t", of: table, keys: losses.map(\.key), others: losses.map(\.source))
+    }
+    let all = rows(firsts)
+    let locked = try lock(
+      table, looksFirst ? all.only(where: isFree) : all, .max, skipsLocked: isSweep)
+    if locked.isEmpty { return (0, firsts.count) }
+    var free = all
+    if locked.count < firsts.count {
+      let keys = Set(locked.map { Array($0.utf8) })
+      free = rows(firsts.filter { keys.contains(Array($0.key.utf8)) })
+    }
+    let went = try delete(
+      from: table, free.only(where: isFree),
+      RowRemoval.Cause(
+        rule: .deleteDestinationIfAllSourcesDeleted, relation: relation,
+        other: RowRemoval.Cause.listedOther))
+    return (went, firsts.count)
   }
 
   private func countGone(_ tables: [MappedTable]) -> Int {
@@ -84,35 +121,21 @@ extension Waves {
     }
   }
 
-  /// The rows are locked first, and looked at again in a second statement: an edge that was
-  /// committed before the lock is seen, and one that is not yet committed has the row locked.
-  private mutating func deleteUncounted(
-    from table: MappedTable, _ row: String, _ hasLost: String, _ values: [String?],
-    _ isFree: String,
-    _ cause: RowRemoval.Cause, _ limit: Int, skipsLocked: Bool
-  ) throws -> Int {
-    let locked = try lock(
-      table, RowRemoval.Selection(row: row, condition: "\(hasLost) AND \(isFree)", values: values),
-      limit, skipsLocked: isSweep && skipsLocked)
-    if locked.isEmpty { return 0 }
-    return try delete(
-      from: table,
-      RowRemoval.Selection(
-        row: row, condition: "\(table.key.isAny(row, "$1")) AND \(isFree)",
-        values: [arrayText(locked)]), cause)
-  }
-
-  /// The keys of the rows, in their order.
+  /// Locks rows, so that a second statement can look at them: an edge that was committed before the lock
+  /// is seen by it, and one that is not yet committed has the row locked. Returns their keys, in their
+  /// order, in which a list is.
   package func lock(
     _ table: MappedTable, _ selection: RowRemoval.Selection, _ limit: Int, skipsLocked: Bool
   ) throws -> [String] {
     let row = selection.row
+    let (key, order) =
+      selection.isListed
+      ? ("n.key", "") : (table.key.text(row), "ORDER BY \(table.key.values(row))")
     return try db.run(
       """
-      SELECT \(table.key.text(row)) FROM \(table.name) \(row)
+      SELECT \(key) FROM \(selection.from(table))
       WHERE \(selection.condition) AND \(isNotBlocked(table, row))
-      ORDER BY \(table.key.values(row)) LIMIT \(limit)
-      FOR UPDATE \(skipsLocked ? "SKIP LOCKED" : "")
+      \(order) LIMIT \(limit) FOR UPDATE OF \(row) \(skipsLocked ? "SKIP LOCKED" : "")
       """, selection.values
     ).texts
   }

@@ -148,7 +148,7 @@ extension Waves {
     return try db.run(
       """
       WITH w AS (SELECT \(key.text("s")) AS key, \(relation.to()) AS value
-        FROM \(relation.source.name) s WHERE \(selection.condition) FOR UPDATE),
+        FROM \(selection.from(relation.source)) WHERE \(selection.condition) FOR UPDATE),
       u AS (UPDATE \(relation.source.name) s
         SET \(relation.emptied(columns)) FROM w
         WHERE \(key.equal("s", text: "w.key")) AND \(columns.equal("s", text: "w.value")))
@@ -167,7 +167,7 @@ extension Waves {
       """
       WITH w AS (SELECT \(source.key.text("s")) AS key, s.\(list.name)::text AS value,
         (SELECT count(*) FROM \(list.elements("s")) WHERE \(isLost)) AS lost
-        FROM \(source.name) s WHERE \(selection.condition) FOR UPDATE),
+        FROM \(selection.from(source)) WHERE \(selection.condition) FOR UPDATE),
       u AS (UPDATE \(source.name) s SET \(list.name) = \(list.list("s", without: isLost))
         FROM w WHERE \(source.key.equal("s", text: "w.key"))
         RETURNING w.key, w.value, w.lost, s.\(list.name)::text AS rest),
