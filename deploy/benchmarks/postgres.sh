@@ -315,21 +315,34 @@ backend_seconds() {
     awk 'NR == 1 { first = $1 } { last = $1 } END { print (last - first) / 100 }'
 }
 
+# A trigger that writes the keys of deleted rows, and nothing else.
+pg_bare_note="
+  CREATE TABLE journal(key text);
+  CREATE FUNCTION note() RETURNS trigger LANGUAGE plpgsql AS \$\$ BEGIN
+    INSERT INTO journal SELECT id FROM old;
+    RETURN NULL; END \$\$;
+  CREATE TRIGGER note AFTER DELETE ON song REFERENCING OLD TABLE AS old
+    FOR EACH STATEMENT EXECUTE FUNCTION note()"
+
 pg_bulk() {
   local n=$1 side
   for ((run = 0; run < runs; run++)); do
-    for side in c ours; do
+    for side in c bare ours; do
       make bulk plain
-      [[ $side == c ]] || lock='' trash=0 serve bulk "$pg_model"
+      case $side in
+        ours) lock='' trash=0 serve bulk "$pg_model" ;;
+        bare) pg application bulk "$pg_bare_note" ;;
+      esac
       backend_seconds bulk "INSERT INTO song SELECT md5('n' || i), k(1, i % ($n / 100)),
         'song number ' || i, i FROM generate_series(1, $n / 5) i" >>"$work/pg-insert.$side"
       backend_seconds bulk "DELETE FROM song WHERE id IN
         (SELECT md5('n' || i) FROM generate_series(1, $n / 5) i)" >>"$work/pg-delete.$side"
-      unserve
+      [[ $side != ours ]] || unserve
     done
   done
   report pg-insert "$((n / 5)) rows inserted, CPU" 'without' 1.1
   report pg-delete "$((n / 5)) rows deleted, CPU" 'without' 1.2
+  report_bare pg-delete
 }
 
 # clients DATABASE: commits a second of eight clients.
