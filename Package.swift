@@ -7,8 +7,8 @@ import PackageDescription
 //   6  cascaded        cascadectl     cascaded-postgres
 //   5  Daemon below DaemonProgram     CascadeKit     CascadeInspect
 //   4  VarlinkServer   Spool          SQLiteStore    PostgresStore
-//   3  SQLiteUndo … SQLiteJournal, in the order of their list below            PostgresSweeps
-//   2  CascadePlanning SQLiteBinding  SQLiteTables   PostgresTables
+//   3  SQLiteUndo … SQLiteJournal, PostgresChanges, PostgresSweeps, in the order of their lists below
+//   2  CascadePlanning SQLiteBinding  SQLiteTables   PostgresBinding  PostgresTables
 //   1  SystemdService  CascadeStore   CascadeVarlink  HTTPServer
 //   0  CascadeModel    CascadeSQLite  CascadeSystem  CascadePostgres (and the C libraries below)
 //      CascadeMacros runs in the compiler, and uses none of them.
@@ -248,5 +248,7 @@ package.targets += engine(
       swiftSettings: tests),
   ]
   package.targets += engine(
-    ["PostgresTables", "PostgresSweeps", "PostgresStore"], on: "CascadePostgres")
+    [
+      "PostgresBinding", "PostgresTables", "PostgresSweeps", "PostgresChanges", "PostgresStore",
+    ], on: "CascadePostgres")
 #endif

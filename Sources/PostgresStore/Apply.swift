@@ -1,7 +1,7 @@
 package import CascadeModel
 internal import CascadePostgres
 package import CascadeStore
-internal import PostgresSweeps
+internal import PostgresChanges
 internal import PostgresTables
 
 /// Change files. Each is one transaction in the meaning of the rules: it is judged when its changes

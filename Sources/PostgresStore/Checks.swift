@@ -1,7 +1,8 @@
 internal import CascadeModel
 internal import CascadePostgres
 internal import CascadeStore
-internal import PostgresSweeps
+internal import PostgresBinding
+internal import PostgresChanges
 internal import PostgresTables
 
 /// Whether the rules see everything, and whether they are fast.

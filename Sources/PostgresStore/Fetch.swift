@@ -2,6 +2,7 @@ package import CascadeModel
 internal import CascadePlanning
 internal import CascadePostgres
 package import CascadeStore
+internal import PostgresBinding
 internal import PostgresTables
 
 /// Fetched properties: queries of the model, answered in a transaction that can only read.

@@ -2,6 +2,7 @@ package import CascadeModel
 internal import CascadePlanning
 internal import CascadePostgres
 package import CascadeStore
+internal import PostgresBinding
 internal import PostgresSweeps
 internal import PostgresTables
 

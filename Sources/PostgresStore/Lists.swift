@@ -1,6 +1,7 @@
 internal import CascadeModel
 internal import CascadePostgres
 package import CascadeStore
+internal import PostgresBinding
 internal import PostgresSweeps
 internal import PostgresTables
 

@@ -3,7 +3,6 @@ internal import CascadePlanning
 internal import CascadePostgres
 package import CascadeStore
 internal import PostgresSweeps
-internal import PostgresTables
 
 /// Plans that wait for approval.
 extension PostgresWriter {

@@ -2,7 +2,6 @@ package import CascadeModel
 internal import CascadePostgres
 package import CascadeStore
 internal import PostgresSweeps
-internal import PostgresTables
 
 /// Stores in PostgreSQL databases. The server takes care of files, locks and damage, so most
 /// questions about files have no answer here.

@@ -3,6 +3,7 @@ internal import CascadePlanning
 internal import CascadePostgres
 package import CascadeStore
 internal import CascadeSystem
+internal import PostgresBinding
 internal import PostgresSweeps
 internal import PostgresTables
 

@@ -1,7 +1,6 @@
 internal import CascadeModel
 internal import CascadePostgres
 internal import PostgresSweeps
-internal import PostgresTables
 
 /// What this engine cannot do yet is refused when the model is read, and never passed over.
 enum UnsupportedParts {

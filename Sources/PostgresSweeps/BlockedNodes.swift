@@ -1,6 +1,7 @@
 internal import CascadeModel
 internal import CascadePostgres
 package import CascadeStore
+package import PostgresBinding
 package import PostgresTables
 
 /// Nodes that had to stay, because a rule of the model denies their deletion, because a lease holds them,

@@ -1,6 +1,7 @@
 internal import CascadeModel
 package import CascadePostgres
 internal import CascadeStore
+package import PostgresBinding
 package import PostgresTables
 
 /// Computes in scratch tables what would go, without deleting anything: for plans, the hold and

@@ -1,5 +1,6 @@
 internal import CascadeModel
 internal import CascadePostgres
+internal import PostgresBinding
 internal import PostgresTables
 
 /// What rules of the model deny, of what is in the set.

@@ -1,6 +1,7 @@
 internal import CascadeModel
 internal import CascadePostgres
-package import PostgresTables
+package import PostgresBinding
+internal import PostgresTables
 
 /// Nodes of a table to which one relation leads only have to be counted, if all that follows from them
 /// can be counted like that, too. They are most of what goes.

@@ -2,6 +2,7 @@ package import CascadeModel
 package import CascadePlanning
 internal import CascadePostgres
 package import CascadeStore
+package import PostgresBinding
 package import PostgresTables
 
 /// What a completed closure has.

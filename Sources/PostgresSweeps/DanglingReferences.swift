@@ -1,6 +1,7 @@
 package import CascadeModel
 internal import CascadePostgres
 package import CascadeStore
+package import PostgresBinding
 package import PostgresTables
 
 /// References to nothing, in whole tables.

@@ -1,5 +1,6 @@
 internal import CascadeModel
 internal import CascadePostgres
+internal import PostgresBinding
 package import PostgresTables
 
 /// References to what a sweep deleted, from transactions that could not see the deletion.

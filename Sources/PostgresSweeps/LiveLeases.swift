@@ -1,5 +1,6 @@
 internal import CascadeModel
 package import CascadePostgres
+package import PostgresBinding
 package import PostgresTables
 
 /// The leases in force, as a transaction that deletes has to respect them.

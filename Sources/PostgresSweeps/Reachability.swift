@@ -1,5 +1,6 @@
 internal import CascadeModel
 internal import CascadePostgres
+internal import PostgresBinding
 internal import PostgresTables
 
 /// Marks the nodes that a chain of edges reaches from the roots of the model, level by level, in a

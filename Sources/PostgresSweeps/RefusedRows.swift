@@ -1,6 +1,6 @@
 internal import CascadeModel
 internal import CascadePostgres
-package import PostgresTables
+package import PostgresBinding
 
 /// What a constraint or a trigger of the application refuses is left by a sweep, which goes on with the
 /// rest. A change file is rejected instead.

@@ -1,5 +1,6 @@
 package import CascadeModel
 internal import CascadePostgres
+package import PostgresBinding
 package import PostgresTables
 
 /// Deletes rows, and writes in the same statement what follows from it: their names, with the row

@@ -1,5 +1,3 @@
-internal import PostgresTables
-
 /// Nodes that a batch has deleted and followed, and to which no transaction can have referred meanwhile
 /// unseen.
 ///

@@ -1,5 +1,6 @@
 internal import CascadeModel
 internal import CascadePostgres
+internal import PostgresBinding
 package import PostgresTables
 
 /// Deletes, in steps, the nodes that a plan has found unreachable.

@@ -2,6 +2,7 @@ package import CascadeModel
 internal import CascadePlanning
 internal import CascadePostgres
 internal import CascadeStore
+package import PostgresBinding
 package import PostgresTables
 
 /// Nodes that a counting rule would keep, and that nothing refers to: rows of a table that have no

@@ -1,6 +1,7 @@
 package import CascadeModel
 package import CascadePostgres
 internal import CascadeStore
+package import PostgresBinding
 package import PostgresTables
 
 /// Carries out what follows from the work of a batch: what it took from the journal, and what it has

@@ -1,6 +1,7 @@
 internal import CascadeModel
 internal import CascadePostgres
-package import PostgresTables
+package import PostgresBinding
+internal import PostgresTables
 
 /// What lost its last edge.
 extension Waves {

@@ -1,6 +1,6 @@
 internal import CascadeModel
 internal import CascadePostgres
-internal import PostgresTables
+internal import PostgresBinding
 
 /// The end of the waves, when nothing is deleted any more.
 extension Waves {

@@ -1,5 +1,5 @@
 internal import CascadePostgres
-internal import PostgresTables
+internal import PostgresBinding
 
 /// Stored edges to files, which go with their source.
 extension Waves {

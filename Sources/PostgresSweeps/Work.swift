@@ -1,4 +1,5 @@
 internal import CascadePostgres
+internal import PostgresBinding
 internal import PostgresTables
 
 /// What a batch still has to follow: rows of `work`, and what it has deleted itself.

@@ -1,6 +1,7 @@
 internal import CascadeModel
 internal import CascadePostgres
 package import CascadeStore
+internal import PostgresBinding
 
 /// Installs Cascade's tables and triggers, and removes them.
 package struct Attachment {

@@ -1,6 +1,7 @@
 package import CascadeModel
 internal import CascadePostgres
 internal import CascadeStore
+internal import PostgresBinding
 
 /// What a batch deleted, and not what others had deleted before.
 package struct BatchSummary {

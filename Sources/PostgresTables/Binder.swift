@@ -1,6 +1,7 @@
 internal import CascadeModel
 internal import CascadePostgres
 internal import CascadeStore
+internal import PostgresBinding
 
 /// Finds the tables and columns of a model in the catalog.
 struct Binder: ~Copyable {
@@ -254,7 +255,7 @@ struct Binder: ~Copyable {
       fail(path, refusal)
       return nil
     }
-    binding.partitions[name] = try Partitions(of: name, store)
+    binding.partitions[name] = try Partitions(of: name, store.db)
     return name
   }
 

@@ -1,5 +1,6 @@
 internal import CascadeModel
 internal import CascadePostgres
+internal import PostgresBinding
 
 /// The columns that a model names: what they hold, and whether they can refer to a key.
 extension Binder {
@@ -97,7 +98,7 @@ extension Binder {
   mutating func type(
     of column: String, in table: String, _ path: String
   ) throws -> ColumnType? {
-    guard let type = try store.type(of: column, in: table) else {
+    guard let type = try store.db.type(of: column, in: table) else {
       fail(path, "\(table) has no column \"\(column)\"")
       return nil
     }

@@ -1,5 +1,6 @@
 internal import CascadeModel
 internal import CascadePostgres
+internal import PostgresBinding
 
 /// The places in which a model has paths of files.
 extension Binder {

@@ -1,6 +1,7 @@
 internal import CascadeModel
 internal import CascadePostgres
 package import CascadeStore
+internal import PostgresBinding
 
 /// Foreign keys that deny what the rules 128 and 256 deny, whatever the isolation of a transaction.
 ///

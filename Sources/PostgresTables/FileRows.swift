@@ -1,6 +1,7 @@
 internal import CascadeModel
 package import CascadePlanning
 package import CascadePostgres
+internal import PostgresBinding
 
 /// What became of a file: the values of `cascade.file.state`.
 package enum FileState: Int {

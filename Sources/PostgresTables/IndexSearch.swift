@@ -1,6 +1,7 @@
 internal import CascadeModel
 internal import CascadePostgres
 package import CascadeStore
+internal import PostgresBinding
 
 /// Finds referring columns that no index begins with, in whatever order. Only the table's owner can
 /// create one.

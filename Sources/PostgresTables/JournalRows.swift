@@ -1,6 +1,7 @@
 package import CascadeModel
 internal import CascadePlanning
 internal import CascadePostgres
+package import PostgresBinding
 
 /// Rows of the journal with which a closure begins.
 package struct JournalRows {

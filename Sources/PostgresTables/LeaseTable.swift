@@ -1,4 +1,5 @@
 internal import CascadePostgres
+internal import PostgresBinding
 
 /// The table of leases. Applications may write its rows in their own transactions.
 package enum LeaseTable {

@@ -1,4 +1,5 @@
 internal import CascadePostgres
+internal import PostgresBinding
 
 /// What a binding and its triggers depend on in the catalog: the tables, their columns and triggers,
 /// and the functions of the triggers, each with the transaction that wrote it last. And how many

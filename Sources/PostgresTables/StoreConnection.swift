@@ -2,6 +2,7 @@ package import CascadeModel
 package import CascadePostgres
 internal import CascadePlanning
 internal import CascadeStore
+package import PostgresBinding
 
 /// A connection to a store, and what the model's tables are there.
 package final class StoreConnection {

@@ -1,5 +1,6 @@
 internal import CascadeModel
 internal import CascadePostgres
+internal import PostgresBinding
 
 /// The triggers by which a table of the application writes the journal.
 ///

@@ -3,7 +3,7 @@ package import CascadeModel
 /// Relations by which join rows that are nodes go with their ends.
 extension EdgeRelation {
   /// None where the join rows are no nodes; nil if one has no number.
-  func ties(_ number: ([String]) throws -> Int64?) rethrows -> [EdgeRelation]? {
+  package func ties(_ number: ([String]) throws -> Int64?) rethrows -> [EdgeRelation]? {
     guard let join, let nodes = join.nodes else { return [] }
     let ties = try EdgeEnd.allCases.compactMap { end -> EdgeRelation? in
       let (table, columns) = (table(at: end), join.columns(at: end))

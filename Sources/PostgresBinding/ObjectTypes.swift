@@ -8,7 +8,7 @@ package func isOne(of types: [String], _ row: String) -> String {
 
 extension StoreModel {
   /// The types of objects that a relationship's name for a collection stands for; nil: all.
-  func objectTypes(called name: String) -> [String]? {
+  package func objectTypes(called name: String) -> [String]? {
     typeNames[name] == nil ? nil : types(called: name)
   }
 }

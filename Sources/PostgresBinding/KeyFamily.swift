@@ -1,11 +1,11 @@
-internal import CascadeModel
+package import CascadeModel
 internal import CascadePostgres
 
 /// Types whose values compare with each other, and are equal exactly when the texts are that the
 /// database writes for them.
-struct KeyFamily: Hashable, CustomStringConvertible {
+package struct KeyFamily: Hashable, CustomStringConvertible {
   /// To which a text is cast.
-  let type: String
+  package let type: String
   let kind: Kind
 
   enum Kind: Hashable {
@@ -20,17 +20,17 @@ struct KeyFamily: Hashable, CustomStringConvertible {
     case choice([String])
   }
 
-  var description: String {
+  package var description: String {
     if case .number(let scale) = kind { return "numeric with a scale of \(scale)" }
     return kind == .padded ? "char" : type
   }
 
-  static let integer = KeyFamily(type: "bigint", kind: .integer)
-  static let text = KeyFamily(type: "text", kind: .text)
+  package static let integer = KeyFamily(type: "bigint", kind: .integer)
+  package static let text = KeyFamily(type: "text", kind: .text)
 
   private init(type: String, kind: Kind) { (self.type, self.kind) = (type, kind) }
 
-  init?(_ column: ColumnType) {
+  package init?(_ column: ColumnType) {
     guard column.isDeterministic, let kind = KeyFamily.kind(of: column) else { return nil }
     self.init(type: KeyFamily.type(kind, column), kind: kind)
   }
@@ -63,7 +63,7 @@ struct KeyFamily: Hashable, CustomStringConvertible {
     }
   }
 
-  static let supported = """
+  package static let supported = """
     smallint, integer, bigint, oid, numeric with a scale, text, varchar, char, uuid, bytea, date, \
     timestamp and enumerated types are supported
     """
@@ -78,7 +78,7 @@ struct KeyFamily: Hashable, CustomStringConvertible {
 
   /// Whether a text or JSON can name its keys: only if it can be told that a text is one, before it is
   /// cast.
-  var isNamedByText: Bool {
+  package var isNamedByText: Bool {
     switch kind {
     case .date, .time: false
     case .integer, .text, .uuid, .oid, .bytes, .padded, .number, .choice: true
@@ -86,7 +86,7 @@ struct KeyFamily: Hashable, CustomStringConvertible {
   }
 
   /// Whether lists name its keys: JSON has them as the database writes them.
-  var isInLists: Bool {
+  package var isInLists: Bool {
     switch kind {
     case .integer, .text, .uuid, .choice: true
     case .oid, .bytes, .padded, .number, .date, .time: false
@@ -149,7 +149,7 @@ struct KeyFamily: Hashable, CustomStringConvertible {
   }
 
   /// The text of a key as the database writes it; nil if no row can have it.
-  func text(_ key: Key) -> String? {
+  package func text(_ key: Key) -> String? {
     guard let text = key.managedText else { return nil }
     if specialTexts.contains(text) { return text }
     switch kind {
@@ -264,7 +264,7 @@ extension String {
 
 extension Binding {
   /// What a function sets so that it writes keys as the daemon does; nothing if no key depends on that.
-  var settings: String {
+  package var settings: String {
     let families =
       tables.values.flatMap(\.key.families) + relations.flatMap { $0.columns?.families ?? [] }
     if !families.contains(where: \.dependsOnSettings) { return "" }

@@ -11,25 +11,31 @@ package struct ListColumn: Hashable {
   package let name: String
   /// As PostgreSQL writes it: `integer[]`, `jsonb`.
   package let type: String
-  let family: KeyFamily
+  package let family: KeyFamily
   /// The names of the members that lead to the list.
   package var path: [String] = []
   /// A member of the document that has to have a value, for the list to be one of the relation.
-  var kind: Kind?
+  package var kind: Kind?
 
   /// The types of the objects whose lists are meant; nil: of all.
-  var objectTypes: [String]?
+  package var objectTypes: [String]?
 
-  struct Kind: Hashable {
+  package struct Kind: Hashable {
     package let path: [String]
     package let value: String
+
+    package init(path: [String], value: String) { (self.path, self.value) = (path, value) }
+  }
+
+  package init(name: String, type: String, family: KeyFamily, path: [String] = []) {
+    (self.name, self.type, self.family, self.path) = (name, type, family, path)
   }
 
   /// The types of JSON.
-  static let documents = ["jsonb", "json", "text", "character varying"]
+  package static let documents = ["jsonb", "json", "text", "character varying"]
 
   /// The column of a property of the model, and the members that lead to the value.
-  static func names(of property: String) -> [String] {
+  package static func names(of property: String) -> [String] {
     property.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
   }
 

@@ -1,7 +1,5 @@
 package import CascadeModel
 package import CascadePlanning
-internal import CascadePostgres
-internal import CascadeStore
 
 /// One count of the nodes at the other ends of edges, for which the model has bounds.
 package struct Judgement {
@@ -40,7 +38,7 @@ package struct Judgement {
 extension Binding {
   /// What cannot be seen is not judged: a demand that concerns a table that is missing asks for
   /// nothing.
-  func makeJudgements(_ model: StoreModel) -> [Judgement] {
+  package func makeJudgements(_ model: StoreModel) -> [Judgement] {
     if !problems.isEmpty { return [] }
     return Demand.all(in: model).flatMap { demand -> [Judgement] in
       let constraint = demand.constraint

@@ -7,9 +7,13 @@ package struct TypeColumn: Hashable {
   /// The value that stands for the table.
   package let value: String
   /// How the column compares; nil: by its text.
-  let family: KeyFamily?
+  package let family: KeyFamily?
   /// What it has in a row that refers to nothing; nil if it stays.
   package let empty: String?
+
+  package init(name: String, value: String, family: KeyFamily?, empty: String?) {
+    (self.name, self.value, self.family, self.empty) = (name, value, family, empty)
+  }
 
   /// As SQL, for the column.
   package var written: String {

@@ -58,7 +58,7 @@ extension Binding {
   }
 
   /// Whether an edge of the relation may be what keeps its node at this end from being unreachable.
-  func mayReach(_ end: EdgeEnd, of relation: EdgeRelation) -> Bool {
+  package func mayReach(_ end: EdgeEnd, of relation: EdgeRelation) -> Bool {
     leads(relation, to: end)
       && collected.contains { $0.number == relation.table(at: end).number }
   }
@@ -79,7 +79,7 @@ extension Binding {
 
 extension StoreModel {
   /// Whether nodes of a table may go because no root reaches them.
-  func collects(_ table: MappedTable) -> Bool {
+  package func collects(_ table: MappedTable) -> Bool {
     !roots.isEmpty && !roots.contains(table.collection)
       && (table.isManaged || isReachableByModel(table.collection))
   }

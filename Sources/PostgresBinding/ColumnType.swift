@@ -1,10 +1,10 @@
 internal import CascadeModel
-internal import CascadePostgres
+package import CascadePostgres
 
 /// The type of a column, as the catalog has it. A domain is what it is based on.
-struct ColumnType {
+package struct ColumnType {
   /// Without a length or a scale.
-  let name: String
+  package let name: String
   /// Quoted, with its schema.
   let qualifiedName: String
   /// Whether texts that are equal are the same.
@@ -14,7 +14,7 @@ struct ColumnType {
   /// The values of an enumerated type.
   let labels: [String]?
   /// That of the elements of an array.
-  private(set) var elements: [ColumnType] = []
+  package private(set) var elements: [ColumnType] = []
 
   fileprivate init(_ row: [String?]) throws {
     name = row[0]!
@@ -32,10 +32,10 @@ struct ColumnType {
   }
 }
 
-extension StoreConnection {
+extension Session {
   /// Nil if there is no such column.
-  func type(of column: String, in table: String) throws -> ColumnType? {
-    let rows = try db.run(
+  package func type(of column: String, in table: String) throws -> ColumnType? {
+    let rows = try run(
       """
       WITH RECURSIVE d(type, modifier, locale, depth) AS (
         SELECT a.atttypid, a.atttypmod, a.attcollation, 0 FROM pg_attribute a

@@ -1,7 +1,7 @@
 internal import CascadeModel
 internal import CascadePostgres
 internal import CascadeStore
-internal import PostgresSweeps
+internal import PostgresBinding
 internal import PostgresTables
 
 /// The values that a change file gives to the columns of a row. The database makes them of JSON.

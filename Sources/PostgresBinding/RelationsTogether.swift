@@ -1,9 +1,9 @@
-internal import CascadeModel
+package import CascadeModel
 
 /// What several relations say together.
 extension Binding {
   /// For a sweep that leaves some rules to one of another kind.
-  func leaving(_ rules: Rules) -> Binding {
+  package func leaving(_ rules: Rules) -> Binding {
     var binding = self
     for index in relations.indices { binding.relations[index].leave(rules) }
     return binding

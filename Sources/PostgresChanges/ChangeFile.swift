@@ -1,13 +1,14 @@
-internal import CascadeModel
+package import CascadeModel
 internal import CascadePlanning
 internal import CascadePostgres
-internal import CascadeStore
+package import CascadeStore
+internal import PostgresBinding
 internal import PostgresSweeps
-internal import PostgresTables
+package import PostgresTables
 
 /// A change file while it is applied. Its changes are made as they come, and what follows from them
 /// at the end.
-struct ChangeFile {
+package struct ChangeFile {
   let store: StoreConnection
   let batch: Int64
   private let at: Int64
@@ -28,11 +29,11 @@ struct ChangeFile {
   private var files: StoredFiles
   private var hasNewTable = false
   /// Whether it has made a table of Cascade's own.
-  var madeTable: Bool { hasNewTable || edges.hasNewTable || files.hasNewTable }
+  package var madeTable: Bool { hasNewTable || edges.hasNewTable || files.hasNewTable }
   /// The columns of tables whose rows it writes, by the number of the table.
   private var columns: [Int64: [RowValues.Column]] = [:]
 
-  init(
+  package init(
     _ store: StoreConnection, batch: Int64, _ submission: Submission,
     isApproved: @escaping (HeldPlan) throws -> Bool
   ) {
@@ -45,7 +46,7 @@ struct ChangeFile {
 
   private var db: Session { _read { yield store.db } }
 
-  mutating func apply(_ change: Change) throws {
+  package mutating func apply(_ change: Change) throws {
     defer { number += 1 }
     do {
       try make(change)
@@ -332,7 +333,7 @@ struct ChangeFile {
       try db.run("SELECT max(id) FROM cascade.deleted WHERE batch = \(batch)").integer ?? 0
   }
 
-  mutating func finish(_ submission: Submission) throws -> Receipt {
+  package mutating func finish(_ submission: Submission) throws -> Receipt {
     try flush()
     if !store.binding.judgements.isEmpty {
       let violations = try Validation(store: store).violations(.touched, limit: .max).list

@@ -1,6 +1,5 @@
 package import CascadeModel
 internal import CascadePostgres
-internal import CascadeStore
 
 /// A relationship to files, whose paths below a root are in a column of the source, in a list, or in
 /// a table of stored edges.
@@ -11,10 +10,18 @@ package struct FileRelation {
   package let name: String
   package let rules: Rules
   /// Where the model says that the paths are.
-  let storage: Relationship.EdgeStorage
+  package let storage: Relationship.EdgeStorage
   package let source: MappedTable
   package let root: String
   package let place: Place
+
+  package init(
+    number: Int64, name: String, rules: Rules, storage: Relationship.EdgeStorage,
+    source: MappedTable, root: String, place: Place
+  ) {
+    (self.number, self.name, self.rules, self.storage) = (number, name, rules, storage)
+    (self.source, self.root, self.place) = (source, root, place)
+  }
 
   package enum Place {
     case column(String)
@@ -37,7 +44,7 @@ package struct FileRelation {
   package var path: String { path(in: stored == nil ? "s" : "e") }
 
   /// The same for a row of `table`, or an element `e` of it.
-  func path(in row: String) -> String {
+  package func path(in row: String) -> String {
     switch place {
     case .column(let column): "\(row).\(quoted(column))"
     case .list(let list): list.value.contents("e")
@@ -52,7 +59,7 @@ package struct FileRelation {
   }
 
   /// Rows of `table`, with their elements.
-  func edges(of rows: String, as row: String) -> String {
+  package func edges(of rows: String, as row: String) -> String {
     rows + (list.map { " CROSS JOIN \($0.elements(row))" } ?? "")
   }
 
@@ -79,13 +86,13 @@ package struct FileRelation {
     (list == nil && stored == nil ? [] : [path]) + (stored == nil ? [] : [isDeclared])
   }
 
-  fileprivate func mayBeChanged(_ row: String, _ other: String) -> String {
+  package func mayBeChanged(_ row: String, _ other: String) -> String {
     if let list { return list.mayBeChanged(row, other) }
     return "\(path(in: row)) IS NOT NULL AND \(path(in: row)) IS DISTINCT FROM \(path(in: other))"
   }
 
   /// Whether a file may go with an edge.
-  var releases: Bool { !rules.isEmpty }
+  package var releases: Bool { !rules.isEmpty }
 
   package func edge(_ key: String, _ path: String, isDeclared: Bool = true) -> Edge {
     Edge(
@@ -100,6 +107,8 @@ package struct StoredPaths {
   /// With its schema.
   package let name: String
   package let source: Columns
+
+  package init(name: String, source: Columns) { (self.name, self.source) = (name, source) }
 
   /// Tells apart the tables of stored edges.
   package static func part(_ source: MappedTable, rules: Rules) -> String {
@@ -116,37 +125,5 @@ extension FileRelation {
         source, stored.source, "e", in: "\(stored.name) e",
         where: "NOT EXISTS (SELECT FROM \(source.name) t WHERE \(isThere))")
     }
-  }
-}
-
-extension Triggers {
-  /// The triggers that write down which files lost an edge. They see what the daemon deletes, too.
-  var files: [Trigger] { binding.files.filter(\.releases).flatMap(triggers) }
-
-  private func triggers(_ relation: FileRelation) -> [Trigger] {
-    let (deletion, rows) = dialect(of: relation.table).deletion(from: relation.table)
-    let renamed = """
-      UPDATE ON \(relation.table) FOR EACH ROW
-      WHEN (\(relation.mayBeChanged("OLD", "NEW")))
-      """
-    func paths(_ rows: String) -> String {
-      """
-      INSERT INTO cascade.file(root, path)
-      SELECT DISTINCT \(literal(relation.root)), p.path
-      FROM (SELECT \(relation.path(in: "o")) FROM \(relation.edges(of: rows, as: "o"))) p(path)
-      WHERE p.path IS NOT NULL;
-      """
-    }
-    return [
-      trigger("file_gone", relation, deletion, paths(rows)),
-      trigger("file_renamed", relation, renamed, paths("(SELECT OLD.*) o")),
-    ]
-  }
-
-  private func trigger(
-    _ kind: String, _ relation: FileRelation, _ event: String, _ body: String
-  ) -> Trigger {
-    let name = "\(kind)_\(relation.number)"
-    return trigger("cascade_\(name)", on: relation.table, name, event, body)
   }
 }

@@ -14,6 +14,10 @@ package struct Alternative {
   /// Whether the model lists it before the relation that knows it.
   package let isBefore: Bool
 
+  package init(number: Int64, table: MappedTable, columns: Columns, isBefore: Bool) {
+    (self.number, self.table, self.columns, self.isBefore) = (number, table, columns, isBefore)
+  }
+
   fileprivate func isThere(text key: String) -> String {
     guard columns.all.count == 1, columns.all[0].isText else { return table.has(key) }
     return "CASE WHEN \(columns.all[0].family.isKey(key)) THEN \(table.has(key)) END"

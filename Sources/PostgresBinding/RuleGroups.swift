@@ -8,7 +8,7 @@ extension Rules {
   ]
 
   /// The rules for which the removal of an edge is news: something follows, or a denial ends.
-  static let missingTheEdge: Rules = [.losingSource, .denyDestinationDeletion]
+  package static let missingTheEdge: Rules = [.losingSource, .denyDestinationDeletion]
 
   /// The rules by which no reference to nothing is left.
   static let removingSource: Rules = [

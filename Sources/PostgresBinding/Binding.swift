@@ -1,5 +1,4 @@
 package import CascadeModel
-internal import CascadePostgres
 
 /// The tables and columns of a model, as the database has them. Names are quoted for SQL.
 package struct Binding {
@@ -14,7 +13,9 @@ package struct Binding {
   /// The tables of which nodes may go because no root reaches them.
   package var collected: [MappedTable] = []
   /// The tables that have roots.
-  var roots: [MappedTable] = []
+  package var roots: [MappedTable] = []
+
+  package init() {}
 
   package func table(_ number: Int64) -> MappedTable? {
     tables.values.first { $0.number == number }
@@ -67,13 +68,13 @@ package struct MappedTable {
   package var isManaged = false
 
   /// Of objects.
-  init(objectsOf collection: String, _ number: Int64) {
+  package init(objectsOf collection: String, _ number: Int64) {
     self.init(
       collection: collection, number: number, name: "cascade.objects_\(number)",
       key: Columns([Columns.Column(name: "key", family: .text)]), isManaged: true)
   }
 
-  init(
+  package init(
     collection: String, number: Int64, name: String, key: Columns, isManaged: Bool = false
   ) {
     (self.collection, self.number, self.name) = (collection, number, name)
@@ -90,18 +91,5 @@ package struct MappedTable {
   /// Whether the row of the key that a text names is there.
   package func has(_ key: String) -> String {
     "EXISTS (SELECT FROM \(name) t WHERE \(self.key.equal("t", text: key)))"
-  }
-
-  /// Whether the row `k` of `cascade.deleted_node` is the node of the key that a text names.
-  package func isDeleted(_ k: String, _ key: String) -> String {
-    """
-    \(k).collection = \(number) AND \(k).key = \(key)
-    AND \(k).bucket IN (\(OwnSchema.bucket(key)), \(OwnSchema.sharedBucket(key)))
-    """
-  }
-
-  /// Whether a node was deleted that is remembered.
-  package func wasDeleted(_ key: String) -> String {
-    "EXISTS (SELECT FROM cascade.deleted_node k WHERE \(isDeleted("k", key)))"
   }
 }

@@ -10,11 +10,15 @@ package struct Columns: Hashable {
     /// Quoted.
     package let name: String
     /// Of the key that it is compared with.
-    let family: KeyFamily
+    package let family: KeyFamily
     /// Whether it has texts that name keys of another kind, as the database writes these.
     package var isText = false
     /// What it has in a row that refers to nothing.
     package var empty = "NULL"
+
+    package init(name: String, family: KeyFamily, isText: Bool = false) {
+      (self.name, self.family, self.isText) = (name, family, isText)
+    }
 
     /// That of stored edges to files.
     package static var path: Column { Column(name: "path", family: .text) }
@@ -25,7 +29,7 @@ package struct Columns: Hashable {
     }
 
     /// The value that stands for a part of a key, as the column has it.
-    fileprivate func part(_ text: String) -> String { isText ? text : text.cast(to: family) }
+    func part(_ text: String) -> String { isText ? text : text.cast(to: family) }
 
     /// A value as SQL; nil if the column cannot have it.
     package func written(_ value: Key) -> String? {
@@ -33,7 +37,7 @@ package struct Columns: Hashable {
       return stored.text(value).map { "\(literal($0))::\(stored.type)" }
     }
 
-    fileprivate func isNone(_ row: String, of none: [Key]) -> String? {
+    func isNone(_ row: String, of none: [Key]) -> String? {
       let values = none.compactMap(written)
       return values.isEmpty ? nil : "\(row).\(name) IN (\(values.joined(separator: ", ")))"
     }
@@ -52,7 +56,7 @@ package struct Columns: Hashable {
 
   package init(_ all: [Column]) { self.all = all }
 
-  var families: [KeyFamily] { all.map(\.family) }
+  package var families: [KeyFamily] { all.map(\.family) }
   package var names: String { all.map(\.name).joined(separator: ", ") }
 
   private var single: Column? { all.count == 1 ? all[0] : nil }
@@ -90,7 +94,7 @@ package struct Columns: Hashable {
     list({ "\(row).\($0.name) IS NOT DISTINCT FROM \($0.empty)" }, by: " AND ")
   }
 
-  func areDistinct(_ row: String, _ other: String) -> String {
+  package func areDistinct(_ row: String, _ other: String) -> String {
     "(" + list({ "\(row).\($0.name) IS DISTINCT FROM \(other).\($0.name)" }, by: " OR ") + ")"
   }
 

@@ -1,6 +1,6 @@
 internal import CascadeModel
 internal import CascadePostgres
-internal import PostgresSweeps
+internal import PostgresBinding
 internal import PostgresTables
 
 /// Rows and objects whose references a change file writes. The triggers are quiet for it.

@@ -1,22 +1,24 @@
 internal import CascadeModel
 internal import CascadePlanning
 internal import CascadePostgres
-internal import CascadeStore
-internal import PostgresSweeps
-internal import PostgresTables
+package import CascadeStore
+internal import PostgresBinding
+package import PostgresTables
 
 /// Finds the nodes that violate what the model demands.
-struct Validation {
-  let store: StoreConnection
+package struct Validation {
+  private let store: StoreConnection
 
-  enum Scope {
+  package init(store: StoreConnection) { self.store = store }
+
+  package enum Scope {
     case all
     /// The nodes in the scratch table `touched`, and the destinations of sources among them.
     case touched
   }
 
   /// The first nodes that violate a demand, and how many there are.
-  func violations(_ scope: Scope, limit: Int) throws -> (list: [Reason], total: Int) {
+  package func violations(_ scope: Scope, limit: Int) throws -> (list: [Reason], total: Int) {
     var (list, total): ([Reason], Int) = ([], 0)
     for judgement in store.binding.judgements {
       let sql = text(judgement, scope)

@@ -12,7 +12,7 @@ package struct EdgeRelation {
   /// Rules that the sweep which runs leaves to one of another kind.
   package private(set) var left: Rules = []
   /// Where the model says that its edges are.
-  let storage: Relationship.EdgeStorage
+  package let storage: Relationship.EdgeStorage
   /// Values that refer to nothing.
   package var none: [Key] = []
   package let source: MappedTable
@@ -22,6 +22,16 @@ package struct EdgeRelation {
   package var type: TypeColumn?
   /// Other relations of the same reference, where nothing tells to which table it leads.
   package var alternatives: [Alternative] = []
+
+  package init(
+    number: Int64, name: String, rules: Rules, storage: Relationship.EdgeStorage, none: [Key] = [],
+    source: MappedTable, destination: MappedTable, form: Form, type: TypeColumn? = nil,
+    isTie: Bool = false
+  ) {
+    (self.number, self.name, self.rules, self.storage) = (number, name, rules, storage)
+    (self.none, self.source, self.destination) = (none, source, destination)
+    (self.form, self.type, self.isTie) = (form, type, isTie)
+  }
 
   package enum Form {
     /// Columns of the source.
@@ -137,6 +147,14 @@ package struct JoinTable {
   /// 3. An edge that lost its destination did so also if its row goes for another reason. But a change
   ///    that deletes the row has removed the edge, whatever happens to its destination.
   package var nodes: MappedTable?
+
+  package init(
+    name: String, source: Columns, destination: Columns, isStored: Bool = false,
+    nodes: MappedTable? = nil
+  ) {
+    (self.name, self.source, self.destination) = (name, source, destination)
+    (self.isStored, self.nodes) = (isStored, nodes)
+  }
 
   package func columns(at end: EdgeEnd) -> Columns { end == .source ? source : destination }
 
@@ -351,14 +369,14 @@ extension EdgeRelation {
   }
 
   /// Whether the referring columns of two rows differ.
-  func isChanged(_ row: String, _ other: String) -> String {
+  package func isChanged(_ row: String, _ other: String) -> String {
     if let list { return list.isChanged(row, other) }
     let changes = [columns?.areDistinct(row, other), type?.isChanged(row, other)]
     return "(\(changes.compactMap(\.self).joined(separator: " OR ")))"
   }
 
   /// Whether they may differ, for a condition that the application's role evaluates.
-  func mayBeChanged(_ row: String, _ other: String) -> String {
+  package func mayBeChanged(_ row: String, _ other: String) -> String {
     list?.mayBeChanged(row, other) ?? isChanged(row, other)
   }
 

@@ -1,5 +1,6 @@
 internal import CascadeModel
 internal import CascadePostgres
+internal import PostgresBinding
 internal import PostgresSweeps
 internal import PostgresTables
 

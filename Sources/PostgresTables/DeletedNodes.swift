@@ -1,0 +1,17 @@
+package import PostgresBinding
+
+/// Nodes that a batch deleted, and that are remembered.
+extension MappedTable {
+  /// Whether the row `k` of `cascade.deleted_node` is the node of the key that a text names.
+  package func isDeleted(_ k: String, _ key: String) -> String {
+    """
+    \(k).collection = \(number) AND \(k).key = \(key)
+    AND \(k).bucket IN (\(OwnSchema.bucket(key)), \(OwnSchema.sharedBucket(key)))
+    """
+  }
+
+  /// Whether a node was deleted that is remembered.
+  package func wasDeleted(_ key: String) -> String {
+    "EXISTS (SELECT FROM cascade.deleted_node k WHERE \(isDeleted("k", key)))"
+  }
+}
