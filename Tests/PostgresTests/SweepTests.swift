@@ -24,6 +24,17 @@ struct SweepTests {
     #expect(try store.journalIsEmpty)
   }
 
+  @Test("What is still shared stays, also if the step before met nothing that stays")
+  func sharedBehindOthers() throws {
+    let store = try Music.store()
+    store.writer.rowsToAStep = 1
+    try store.bySQL("DELETE FROM artist WHERE id = 'anna'")
+    #expect(try store.sweep().byCollection == ["albums": 2, "songs": 3, "photos": 1])
+    #expect(try store.texts("SELECT id FROM photo") == ["2"])
+    let reason = "SELECT n.other FROM cascade.deleted_node n WHERE n.rule = 32 AND n.key = '1'"
+    #expect(try store.texts(reason) == ["a1"])
+  }
+
   @Test("What only SQLite knows has no effect, and check says so")
   func effectless() throws {
     let store = try Music.store(#"exclusive: true, secureDelete: "on""#)
