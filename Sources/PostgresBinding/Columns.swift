@@ -29,7 +29,7 @@ package struct Columns: Hashable {
     }
 
     /// The value that stands for a part of a key, as the column has it.
-    func part(_ text: String) -> String { isText ? text : text.cast(to: family) }
+    fileprivate func part(_ text: String) -> String { isText ? text : text.cast(to: family) }
 
     /// A value as SQL; nil if the column cannot have it.
     package func written(_ value: Key) -> String? {
@@ -37,7 +37,7 @@ package struct Columns: Hashable {
       return stored.text(value).map { "\(literal($0))::\(stored.type)" }
     }
 
-    func isNone(_ row: String, of none: [Key]) -> String? {
+    fileprivate func isNone(_ row: String, of none: [Key]) -> String? {
       let values = none.compactMap(written)
       return values.isEmpty ? nil : "\(row).\(name) IN (\(values.joined(separator: ", ")))"
     }

@@ -12,6 +12,7 @@ package import CascadePostgres
 package struct Partitions {
   /// With their schemas.
   package let names: [String]
+  /// Those of the table and its partitions in the catalog, as a list.
   package let numbers: String
   /// Quoted.
   package let owner: String

@@ -102,11 +102,11 @@ extension Waves {
     if relation.columns == nil || !relation.rules.contains(.deleteSourceIfDestinationDeleted) {
       return
     }
-    var selection = RowRemoval.Selection(
+    let all = RowRemoval.Selection(
       row: "s", condition: "\(relation.leads(toAny: "$1"))\(relation.andNowhereElse())",
       values: [arrayText(keys)])
-    _ = try leaveLeased(source, selection)
-    selection.condition += " AND \(isNotBlocked(source, "s"))"
+    _ = try leaveLeased(source, all)
+    let selection = all.only(where: isNotBlocked(source, "s"))
     try deleteDependents(of: source, self.keys(of: source, selection), beyond: seen)
     let cause = RowRemoval.Cause(
       rule: .deleteSourceIfDestinationDeleted, relation: relation, other: relation.to(in: "d"))

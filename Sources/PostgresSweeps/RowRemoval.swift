@@ -22,8 +22,8 @@ package struct RowRemoval {
   package struct Selection {
     /// What the condition calls the row.
     package let row: String
-    package var condition: String
-    package var values: [String?] = []
+    package private(set) var condition: String
+    package private(set) var values: [String?] = []
     /// Whether rows are looked up one by one in a list, `n`, that says for each for which node it goes.
     private(set) var isListed = false
 
@@ -55,9 +55,9 @@ package struct RowRemoval {
 
     /// Only those with these keys.
     package func only(_ keys: [String], of table: MappedTable) -> Selection {
-      let isOne = table.key.isAny(row, "$\(values.count + 1)")
-      return Selection(
-        row: row, condition: "\(condition) AND \(isOne)", values: values + [arrayText(keys)])
+      var selection = only(where: table.key.isAny(row, "$\(values.count + 1)"))
+      selection.values.append(arrayText(keys))
+      return selection
     }
   }
 
@@ -106,7 +106,7 @@ package struct RowRemoval {
       follows(table, cause)
       ? "(SELECT array_agg(k.id ORDER BY k.id) FROM k), "
         + "(SELECT array_agg(k.size ORDER BY k.id) FROM k)" : "NULL, NULL"
-    let row = selection.isListed ? "d.cascade_row" : "(d.*)::text"
+    let row = selection.isListed && keepsRows ? "d.cascade_row" : keptRow
     return """
       WITH d AS (
         \(delete(table.name, table.key, selection, limit, returning: columns(of: table, cause)))),
@@ -167,8 +167,7 @@ package struct RowRemoval {
       ? """
       \(OwnSchema.sharedBucket("n.key")), count(*), array_agg(n.key), array_agg(n.other),
       \(keepsRows ? "array_agg(n.row)" : "NULL")
-      FROM (SELECT \(key) AS key, \(other) AS other, \(keepsRows ? row : "NULL") AS row FROM d) n
-      GROUP BY 7
+      FROM (SELECT \(key) AS key, \(other) AS other, \(row) AS row FROM d) n GROUP BY 7
       """
       : "\(OwnSchema.bucket(key)), 1, ARRAY[\(key)], ARRAY[\(other)], "
         + "\(keepsRows ? "ARRAY[\(row)]" : "NULL") FROM d"

@@ -75,17 +75,15 @@ extension StoreConnection {
 }
 
 extension Waves {
-  /// Returns how many went; nil if none is left. Locks first, like `deleteUncounted`.
+  /// Returns how many went; nil if none is left. Locks first, as `lock` says.
   package mutating func deleteUnreferenced(_ nodes: UnreferencedNodes, _ limit: Int) throws -> Int?
   {
     let (table, row) = (nodes.table, nodes.row)
     let isFree = "\(nodes.condition) AND NOT \(leases.holds(table, table.key.text(row)))"
-    let locked = try lock(
-      table, RowRemoval.Selection(row: row, condition: isFree), limit, skipsLocked: true)
+    let free = RowRemoval.Selection(row: row, condition: isFree)
+    let locked = try lock(table, free, limit, skipsLocked: true)
     if locked.isEmpty { return nil }
-    let selection = RowRemoval.Selection(
-      row: row, condition: "\(table.key.isAny(row, "$1")) AND \(isFree)",
-      values: [arrayText(locked)])
+    let selection = free.only(locked, of: table)
     let went = try changeUnlessRefused(table, selection) {
       try $0.removal.delete(from: table, $1, because: nil, limit: .max).rows
     }

@@ -261,9 +261,8 @@ package struct Waves {
     from table: MappedTable, _ selection: RowRemoval.Selection, _ cause: RowRemoval.Cause,
     _ limit: Int = .max
   ) throws -> Int {
-    var selection = selection
     let left = try leaveLeased(table, selection)
-    selection.condition += " AND \(isNotBlocked(table, selection.row))"
+    let selection = selection.only(where: isNotBlocked(table, selection.row))
     return try left
       + (isSweep
         ? deleteUnlessRefused(from: table, selection, cause, limit)

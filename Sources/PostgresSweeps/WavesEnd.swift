@@ -123,10 +123,10 @@ extension Waves {
   /// Sets references to null whose destination is gone, and takes it out of lists. Returns how many
   /// edges went.
   private mutating func removeReferences(_ relation: EdgeRelation) throws -> Int {
-    var selection = try hasLostGone(relation)
+    let selection = try hasLostGone(relation)
     if !isSweep { return try removeReferences(relation, selection) }
-    selection.condition += " AND \(isNotBlocked(relation.source, "s"))"
-    return try changeUnlessRefused(relation.source, selection) {
+    let free = selection.only(where: isNotBlocked(relation.source, "s"))
+    return try changeUnlessRefused(relation.source, free) {
       try $0.removeReferences(relation, $1)
     }
   }

@@ -31,6 +31,24 @@ struct BlockedTests {
     #expect(try store.journalIsEmpty)
   }
 
+  @Test("What a foreign key refuses stays, and the rest of what lost its last edge goes")
+  func counted() throws {
+    let store = try Self.store(
+      """
+      INSERT INTO photo VALUES(3), (4); UPDATE album SET photo_id = 3 WHERE id = 'a2';
+      INSERT INTO album VALUES('a3', 'anna', 4);
+      CREATE TABLE cover(photo_id bigint REFERENCES photo); INSERT INTO cover VALUES(3)
+      """)
+    try store.bySQL("DELETE FROM artist WHERE id = 'anna'")
+    let result = try store.sweep()
+    #expect(result.byCollection == ["albums": 3, "songs": 3, "photos": 2])
+    #expect(result.blocked.map(\.node) == [Node("photos", .integer(3))])
+    #expect(try store.texts("SELECT id FROM photo ORDER BY 1") == ["2", "3"])
+    try store.bySQL("DELETE FROM cover")
+    try store.waitForJournal()
+    #expect(try store.sweep().byCollection == ["photos": 1])
+  }
+
   @Test("A trigger of the application that refuses one row keeps only that row")
   func trigger() throws {
     let store = try Self.store(

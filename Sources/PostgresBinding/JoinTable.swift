@@ -1,0 +1,40 @@
+package import CascadeModel
+
+/// A table of which each row is an edge. Its rows outlive both ends, and are removed with either.
+package struct JoinTable {
+  /// With its schema.
+  package let name: String
+  package let source: Columns
+  package let destination: Columns
+  /// Whether it is Cascade's own: edges that change files add.
+  package var isStored = false
+  /// The collection of its rows, if they are nodes, too.
+  ///
+  /// 1. Such a row goes with either end by rule 4. A relation of its own, a tie, says so for each end.
+  /// 2. When it goes, its edge has lost its source, unless another row is the same edge.
+  /// 3. An edge that lost its destination did so also if its row goes for another reason. But a change
+  ///    that deletes the row has removed the edge, whatever happens to its destination.
+  package var nodes: MappedTable?
+
+  package init(
+    name: String, source: Columns, destination: Columns, isStored: Bool = false,
+    nodes: MappedTable? = nil
+  ) {
+    (self.name, self.source, self.destination) = (name, source, destination)
+    (self.isStored, self.nodes) = (isStored, nodes)
+  }
+
+  package func columns(at end: EdgeEnd) -> Columns { end == .source ? source : destination }
+
+  /// Tells apart the tables of stored edges: an edge keeps its rules, whatever becomes of the model.
+  package static func part(
+    _ source: MappedTable, _ destination: MappedTable, rules: Rules
+  ) -> String {
+    part([source.key, destination.key], rules: rules)
+  }
+
+  static func part(_ keys: [Columns], rules: Rules) -> String {
+    let families = keys.map { $0.families.map(\.type).joined(separator: ", ") }
+    return "stored: \(families.joined(separator: " -> ")); rules \(rules.rawValue)"
+  }
+}
