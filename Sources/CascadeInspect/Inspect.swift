@@ -94,18 +94,18 @@ private final class Inspector {
     inspection.tables = tables.map {
       Inspection.TableSize(table: $0.name, rows: $0.rows, key: $0.table.primaryKey)
     }
-    try find(tables)
+    let detective = try Detective(database, tables)
+    try find(tables, detective)
     let known = Dictionary(uniqueKeysWithValues: schema.map { ($0.name, $0) })
     try count(known)
+    try findMoved(detective)
     try sumOrphans(known)
     try findUnreferenced(tables)
     return inspection
   }
 
-  private func find(_ tables: [SampledTable]) throws {
+  private func find(_ tables: [SampledTable], _ detective: Detective) throws {
     clock.begin("comparing", of: tables.count)
-    let detective = Detective(
-      database: database, tables: tables, names: TableNames(tables.map(\.name)))
     var found = try detective.relationships { clock.next($0) }
     found += detective.joins(found)
     inspection.relationships = found
@@ -146,6 +146,14 @@ private final class Inspector {
     }
     reference.refers = ends.map(\.refers).joined(separator: " AND ")
     reference.dangles = "(\(ends.map(\.dangles).joined(separator: " OR ")))"
+  }
+
+  private func findMoved(_ detective: Detective) throws {
+    clock.begin("looking for rows that were moved", of: inspection.broken.count)
+    inspection.relationships = try inspection.relationships.flatMap { reference in
+      clock.next(reference.source)
+      return try detective.withMoves(reference)
+    }
   }
 
   private func sumOrphans(_ tables: [String: Table]) throws {

@@ -59,6 +59,10 @@ package struct InspectedRelationship: Sendable {
   package var type: String?
   /// The tables that the same column refers to without a type; empty for other references.
   package var either: [String] = []
+  /// The table and the column that have what refers to nothing: the rows were moved there.
+  package var movedTo: String?
+  /// A table to which rows may be moved some day, by its name and columns.
+  package var archive: String?
   package var evidence: String
   package var onDelete: Table.ForeignKey.Action?
   package var rows = 0

@@ -24,7 +24,7 @@ extension Database {
     guard reference.hasOneColumn, let key, reference.canBeCompared else {
       return try countRows(&reference, in: table)
     }
-    let values = try collect(reference, number: number, of: table, key: key)
+    let values = try collect(reference, into: "referred_\(number)", of: table, key: key)
     (reference.rows, reference.orphans) = try findDangling(
       values, in: reference.to, key: key.name)
     if reference.orphans > 0 { try findNone(&reference, values) }

@@ -14,9 +14,9 @@ struct ReferredValues {
 extension Database {
   /// Collects the values as the key compares them: with its type and its collation.
   func collect(
-    _ reference: InspectedRelationship, number: Int, of table: Table, key: Table.Column
+    _ reference: InspectedRelationship, into name: String, of table: Table, key: Table.Column
   ) throws -> ReferredValues {
-    let values = ReferredValues(name: "referred_\(number)")
+    let values = ReferredValues(name: name)
     try db.execute(
       """
       CREATE TABLE temp.\(values.name)(

@@ -27,7 +27,7 @@ extension Detective {
   private func candidates(
     _ values: [Value], of table: SampledTable
   ) throws -> [Candidate] {
-    try tables.compactMap { parent in
+    try tables.compactMap { parent -> Candidate? in
       guard let key = parent.singleKeys.first(where: parent.isIdentity),
         parent.values(of: key.name).areDistinctive
       else { return nil }

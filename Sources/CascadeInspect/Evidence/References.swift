@@ -65,15 +65,15 @@ extension Detective {
       progress(table.name)
       let declared = table.table.foreignKeys.map { self.declared($0, of: table) }
       let typed = try self.typed(table)
-      let known = Set((declared + typed).flatMap(\.columns).map(\.folded))
+      let known = Set(
+        declared.flatMap(\.columns).map(\.folded)
+          + pairs(table).flatMap { $0.types == nil ? [$0.column, $0.type] : [$0.column] }
+          .map(\.name.folded))
       let single = Set(declared.filter { $0.columns.count == 1 }.flatMap(\.columns).map(\.folded))
       var implied: [InspectedRelationship] = []
       for column in table.table.columns where !known.contains(column.name.folded) {
-        if let reference = try self.implied(column, of: table) {
-          implied.append(reference)
-        } else {
-          implied += try either(column, of: table)
-        }
+        let found = try self.implied(column, of: table)
+        implied += found.isEmpty ? try either(column, of: table) : found
       }
       let composite = try self.composite(table, besides: declared)
       implied.removeAll { reference in
@@ -120,32 +120,38 @@ extension Detective {
 
   private func implied(
     _ column: Table.Column, of table: SampledTable
-  ) throws -> InspectedRelationship? {
-    if let list = try list(column, of: table) { return list }
-    guard let found = try candidate(for: column, of: table) else { return nil }
-    var reference = InspectedRelationship(
-      from: table.name, columns: [column.name], to: found.parent.name,
-      toColumns: [found.key.name], found: .name, evidence: found.text)
-    reference.isLikely = found.isLikely
-    complete(&reference, table, found.parent)
-    return reference
+  ) throws -> [InspectedRelationship] {
+    let lists = try self.lists(column, of: table)
+    if !lists.isEmpty { return lists }
+    return try candidates(for: column, of: table).map { found in
+      var reference = InspectedRelationship(
+        from: table.name, columns: [column.name], to: found.parent.name,
+        toColumns: [found.key.name], found: .name, evidence: found.text)
+      reference.isLikely = found.isLikely
+      complete(&reference, table, found.parent)
+      return reference
+    }
   }
 
   // MARK: - Lists
 
   /// A column whose values are JSON lists of keys.
-  private func list(
+  private func lists(
     _ column: Table.Column, of table: SampledTable
-  ) throws -> InspectedRelationship? {
+  ) throws -> [InspectedRelationship] {
     let texts = table.values(of: column.name).filter { $0.length > 0 }
     let lists = texts.compactMap(\.elements)
-    if lists.isEmpty || lists.count * 10 < texts.count * 8 { return nil }
+    if lists.isEmpty || lists.count * 10 < texts.count * 8 { return [] }
     let elements = lists.flatMap { $0 }
-    guard !elements.isEmpty || Words(of: column.name).list.last == "ids" else { return nil }
-    let found = try candidate(
-      for: ColumnName(column.name), named: column.name, of: table, affinity: .blob,
-      sample: elements, isKey: false)
-    guard let found else { return nil }
+    guard !elements.isEmpty || Words(of: column.name).list.last == "ids" else { return [] }
+    let found = try candidates(
+      for: column.name, of: table, affinity: .blob, sample: elements, isKey: false)
+    return found.map { list(column, of: table, $0) }
+  }
+
+  private func list(
+    _ column: Table.Column, of table: SampledTable, _ found: Candidate
+  ) -> InspectedRelationship {
     var reference = InspectedRelationship(
       from: table.name, columns: [column.name], to: found.parent.name,
       toColumns: [found.key.name], found: .list, evidence: "a JSON list; \(found.text)")
@@ -197,15 +203,6 @@ extension Detective {
     _ reference: InspectedRelationship, of composite: InspectedRelationship
   ) -> Bool {
     reference.columns.count == 1 && composite.columns.contains(reference.columns[0])
-  }
-}
-
-extension TableNames {
-  /// Whether a table is named after another one: `entry_tags` after `entries`.
-  func isDetail(_ table: String, of parent: String) -> Bool {
-    names(of: table).contains { own in
-      names(of: parent).contains { own.begins(with: $0) || own.ends(with: $0) }
-    }
   }
 }
 

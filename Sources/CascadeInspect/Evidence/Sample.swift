@@ -16,6 +16,19 @@ struct SampledTable {
   var name: String { table.name }
 
   func values(of column: String) -> [Value] { samples[column] ?? [] }
+
+  var named: NamedTable {
+    NamedTable(name: name, columns: table.columns.map(\.name), classes: classes)
+  }
+
+  private static let mostClasses = 30
+
+  /// As Rails and Hibernate keep objects of several classes in one table.
+  private var classes: [String] {
+    let texts = Set(values(of: "type").map { $0.text ?? "" })
+    let areClasses = texts.allSatisfy { $0.first?.isUppercase == true }
+    return areClasses && texts.count <= SampledTable.mostClasses ? texts.sorted() : []
+  }
 }
 
 extension Database {

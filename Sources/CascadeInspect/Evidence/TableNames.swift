@@ -1,155 +1,152 @@
+/// What is known of a table before its rows are compared.
+struct NamedTable {
+  let name: String
+  let columns: [String]
+  /// The values of its column `type`, if they look like names of classes: the rows are of several.
+  var classes: [String] = []
+}
+
 /// The names by which columns may call the tables of a database.
 struct TableNames {
-  private var full: [String: Words] = [:]
+  private(set) var full: [String: Words] = [:]
   /// The same without a prefix that tables share: `moz_places` is `place`.
   private var short: [String: Words] = [:]
+  /// The word with which all columns of a table begin: `rev` of MediaWiki's `revision`.
+  private var prefixes: [String: String] = [:]
+  /// Those of them that no other table has: they stand for the table.
+  private(set) var nicknames: [String: Words] = [:]
+  /// Those of them that are names of tables.
+  private var toldPrefixes: Set<String> = []
+  /// The classes whose objects are rows of a table.
+  private(set) var classes: [String: [Words]] = [:]
+  /// The names of a table's columns, without its prefix.
+  private var columns: [String: Set<Words>] = [:]
+  /// Tables of people.
+  private(set) var people: Set<String> = []
 
-  init(_ tables: [String]) {
-    for table in tables { full[table] = Words(of: table).singular }
-    let heads = Dictionary(grouping: full.values.filter { $0.list.count > 1 }, by: { $0.list[0] })
-    let alone = Set(full.values.filter { $0.list.count == 1 }.map(\.joined))
-    for (table, words) in full {
-      guard words.list.count > 1 else { continue }
-      let head = words.list[0]
-      let isShared = (heads[head]?.count ?? 0) > 1 && !alone.contains(head)
-      if isShared || TableNames.marks.contains(head) { short[table] = words.dropFirst() }
+  init(_ tables: [NamedTable]) {
+    for table in tables {
+      full[table.name] = Words(of: table.name).singular
+      prefixes[table.name] = table.columns.sharedPrefix
+      classes[table.name] = table.classes.map { Words(of: $0).singular }
     }
+    short = TableNames.shortened(full)
+    let uses = Dictionary(prefixes.values.map { ($0, 1) }, uniquingKeysWith: +)
+    nicknames = prefixes.filter { uses[$0.value] == 1 }.mapValues { Words([$0]) }
+    let known = Set(full.values.map(\.joined))
+    toldPrefixes = Set(uses.keys.filter { known.contains(Words.singular($0)) })
+    for table in tables {
+      columns[table.name] = Set(table.columns.map { column($0, of: table.name).words })
+    }
+    people = findPeople(tables)
   }
 
   private static let marks: Set<String> = ["tbl", "tb", "t", "moz", "table"]
 
-  func names(of table: String) -> [Words] {
-    [full[table], short[table]].compactMap { $0 }
+  private static func shortened(_ full: [String: Words]) -> [String: Words] {
+    let long = full.filter { $0.value.list.count > 1 }
+    let heads = Dictionary(grouping: long.values, by: { $0.list[0] })
+    let alone = Set(full.values.filter { $0.list.count == 1 }.map(\.joined))
+    return long.compactMapValues { words in
+      let head = words.list[0]
+      let isShared = (heads[head]?.count ?? 0) > 1 && !alone.contains(head)
+      return isShared || marks.contains(head) ? words.dropFirst() : nil
+    }
+  }
+
+  /// A table that refers to another table of people, as memberships and profiles do, is none.
+  private func findPeople(_ tables: [NamedTable]) -> Set<String> {
+    let named = tables.filter { table in
+      names(of: table.name).contains { ColumnName.people.contains($0.joined) }
+    }
+    let own = named.filter { table in
+      !table.columns.contains { column in
+        self.column(column, of: table.name).readings.contains { reading in
+          reading.key != nil
+            && named.contains { other in
+              other.name != table.name && names(of: other.name).contains(reading.base)
+            }
+        }
+      }
+    }
+    return Set((own.isEmpty ? named : own).map(\.name))
+  }
+
+  func names(of table: String) -> [Words] { [full[table], short[table]].compactMap { $0 } }
+
+  /// A column's name as its table lets it be read.
+  func column(_ name: String, of table: String) -> ColumnName {
+    guard let prefix = prefixes[table] else { return ColumnName(name) }
+    return ColumnName(name, prefix: prefix, isPrefixTold: toldPrefixes.contains(prefix))
+  }
+
+  /// Whether two tables have the same prefix.
+  func areOfOneModule(_ one: String, _ other: String) -> Bool {
+    short[one] != nil && full[one]?.list.first == full[other]?.list.first
   }
 
   /// The table that a text names: a class, a type, a plural.
   func table(called text: String) -> String? {
     let name = text.split(whereSeparator: { ".\\/:".contains($0) }).last.map(String.init) ?? text
     let words = Words(of: name).singular.joined
-    let found = full.keys.sorted().filter { names(of: $0).contains { $0.joined == words } }
-    return found.first
+    return full.keys.sorted().first { names(of: $0).contains { $0.joined == words } }
   }
-}
 
-/// How strongly a column's name speaks for a table, from 0 to 3, and why.
-struct NameEvidence: Comparable {
-  var strength: Double
-  var reason: String
-  /// Whether the name has a word for a key.
-  var hasKey: Bool
+  /// Whether a table is named after another one: `entry_tags` after `entries`, `pagelinks` after
+  /// `page`.
+  func isNamed(_ table: String, after parent: String) -> Bool {
+    names(of: table).contains { own in
+      names(of: parent).contains { name in
+        own.begins(with: name)
+          || name.joined.count > 3 && own.joined.count > name.joined.count
+            && own.joined.hasPrefix(name.joined)
+      }
+    }
+  }
 
-  static let none = NameEvidence(strength: 0, reason: "", hasKey: false)
+  /// Whether the name of another table stands in a table's name.
+  func contains(_ table: String, _ other: String) -> Bool {
+    guard let own = full[table], let name = full[other] else { return false }
+    return own != name && own.contains(name)
+  }
 
-  static func < (left: NameEvidence, right: NameEvidence) -> Bool {
-    (left.strength, left.hasKey ? 1 : 0) < (right.strength, right.hasKey ? 1 : 0)
+  /// The share of a table's columns that another one has, too; 0 for fewer than `least` columns.
+  func sharedColumns(of table: String, in other: String, least: Int = 2) -> Double {
+    guard let own = columns[table], let others = columns[other], own.count >= least
+    else { return 0 }
+    return Double(own.intersection(others).count) / Double(own.count)
+  }
+
+  /// Whether a table has the name of another one and more, at its beginning or end.
+  func isDetail(_ table: String, of parent: String) -> Bool {
+    names(of: table).contains { own in
+      names(of: parent).contains { own.begins(with: $0) || own.ends(with: $0) }
+    }
   }
 }
 
 extension TableNames {
-  /// `table` is where the column is, `parent` what it may refer to.
-  func evidence(
-    _ column: ColumnName, of table: String, for parent: String
-  ) -> NameEvidence {
-    var best = NameEvidence.none
-    for reading in column.readings {
-      for name in names(of: parent) {
-        best = max(best, evidence(reading, name, of: table, for: parent))
-      }
-    }
-    best = max(best, special(column, of: table, for: parent))
-    return best
-  }
-
-  private func evidence(
-    _ reading: ColumnName.Reading, _ name: Words, of table: String, for parent: String
-  ) -> NameEvidence {
-    let hasKey = reading.key != nil
-    var found = likeness(reading.base, name, hasKey, isOwn: table == parent)
-    // A table of links names both of its ends.
-    let own = full[table] ?? Words([])
-    if table != parent, found.strength > 0, found.strength < 2.4,
-      own.contains(reading.base) || own.contains(name)
-    {
-      found.strength += 0.8
-    }
-    found.hasKey = hasKey
-    return found
-  }
-
-  private func likeness(
-    _ base: Words, _ name: Words, _ hasKey: Bool, isOwn: Bool
-  ) -> NameEvidence {
-    func found(_ strength: Double, _ reason: String) -> NameEvidence {
-      NameEvidence(strength: strength, reason: reason, hasKey: hasKey)
-    }
-    if base.joined == name.joined {
-      return found(hasKey ? 3 : 2.5, hasKey ? "named after the table and a key" : "named after it")
-    }
-    if let last = base.list.last, last.count > 3, base.list.count > 1, name.list.count == 1,
-      last != name.joined, name.joined.hasSuffix(last)
-    {
-      return found(isOwn ? 2 : 1.6, "its name ends like the table's")
-    }
-    if base.ends(with: name) { return found(hasKey ? 2.2 : 1.8, "its name ends like the table's") }
-    // What follows is too weak for a reference to the same table.
-    if isOwn { return .none }
-    if name.ends(with: base) {
-      return found(base.list.count > 1 ? 2.2 : 1.6, "named after the table's last word")
-    }
-    if name.begins(with: base) { return found(1.6, "named after the table's first word") }
-    if base.joined.count > 3, name.joined.hasSuffix(base.joined) {
-      return found(1.6, "the table's name ends so")
-    }
-    if let last = base.list.last, let end = name.list.last, abbreviates(last, end, name) {
-      return found(base.list.count == 1 ? 1.3 : 1.2, "its name may be short for the table's")
-    }
-    return .none
-  }
-
-  private static let abbreviations = [
-    "tx": "transaction", "txn": "transaction", "trans": "transaction", "acc": "account",
-    "acct": "account", "act": "account", "cat": "category", "msg": "message", "img": "image",
-    "dept": "department", "addr": "address", "pic": "picture", "attr": "attribute",
-    "org": "organization", "orig": "original", "curr": "currency", "cur": "currency",
+  /// Words for tables of rows that were taken out of another one.
+  private static let archiveWords: Set<String> = [
+    "archive", "archived", "deleted", "removed", "trash", "trashed", "old", "past", "backup",
+    "recycle", "graveyard", "tombstone", "former", "expired", "purged", "moved", "legacy",
   ]
 
-  private func abbreviates(_ word: String, _ end: String, _ name: Words) -> Bool {
-    if TableNames.abbreviations[word] == end { return true }
-    if word.count > 2 && end.hasPrefix(word) { return true }
-    if word.count == 1 { return name.joined.hasPrefix(word) }
-    return word == String(name.list.compactMap(\.first)) || isSkeleton(word, of: name.joined)
+  /// Words for tables of what happened.
+  private static let logWords: Set<String> = ["history", "log", "logging", "audit"]
+
+  func isArchive(_ table: String) -> Bool {
+    full[table]?.list.contains(where: TableNames.archiveWords.contains) == true
   }
 
-  /// Whether the letters are in the name, in this order, and begin like it: `nt` of `notetype`.
-  private func isSkeleton(_ word: String, of name: String) -> Bool {
-    guard word.count < 4, word.first == name.first else { return false }
-    var rest = name[...]
-    for letter in word {
-      guard let index = rest.firstIndex(of: letter) else { return false }
-      rest = rest[rest.index(after: index)...]
-    }
-    return true
+  /// Whether a table has the name of another one, and a word for an archive.
+  func isNamedAsArchive(_ table: String, of other: String) -> Bool {
+    let words = full[table]?.list.filter { !TableNames.archiveWords.contains($0) }
+    return words == full[other]?.list && table != other
   }
 
-  private func special(
-    _ column: ColumnName, of table: String, for parent: String
-  ) -> NameEvidence {
-    let hasKey = column.readings.contains { $0.key != nil }
-    if table == parent, column.isOfParent {
-      return NameEvidence(
-        strength: hasKey ? 3 : column.words.joined == "parent" ? 2.9 : 2.5,
-        reason: "named after a parent in its own table", hasKey: hasKey)
-    }
-    if column.isOfSubject, let own = full[table],
-      names(of: parent).contains(where: { own.begins(with: $0) })
-    {
-      return NameEvidence(strength: 2.2, reason: "its table is named after it", hasKey: true)
-    }
-    if column.isOfPerson,
-      names(of: parent).contains(where: { ColumnName.people.contains($0.joined) })
-    {
-      return NameEvidence(strength: 1.7, reason: "named after a role", hasKey: hasKey)
-    }
-    return .none
+  /// A table of what is no more, or of what happened, may keep references to what is no more.
+  func isOfThePast(_ table: String) -> Bool {
+    isArchive(table) || full[table]?.list.contains(where: TableNames.logWords.contains) == true
   }
 }

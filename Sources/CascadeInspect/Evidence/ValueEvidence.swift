@@ -31,7 +31,8 @@ struct ValueEvidence {
 }
 
 extension Value {
-  var isText: Bool { if case .text = self { true } else { false } }
+  var text: String? { if case .text(let text) = self { text } else { nil } }
+  var isText: Bool { text != nil }
 
   var length: Int {
     switch self {
@@ -76,7 +77,10 @@ extension Database {
   func evidence(
     _ sample: [Value], in parent: SampledTable, key: Table.Column
   ) throws -> ValueEvidence {
-    var distinct = Array(Set(sample.filter { !$0.looksLikeNone }))
+    // Some applications have a row 0.
+    var distinct = try Set(sample).filter {
+      try !$0.looksLikeNone || has($0, in: parent, key: key)
+    }.map(\.self)
     if distinct.isEmpty { return .none }
     if distinct.count > Database.mostLookups {
       // Any choice would do, but the same each time.

@@ -43,6 +43,11 @@ struct Words: Hashable {
       && Array(list.suffix(other.list.count)) == other.list
   }
 
+  /// Whether the last words, written as one, are the other name: `current_task_state`, `taskstate`.
+  func endsJoined(with other: Words) -> Bool {
+    (1..<max(list.count, 1)).contains { list[$0...].joined() == other.joined }
+  }
+
   func begins(with other: Words) -> Bool {
     !other.isEmpty && list.count > other.list.count && list.starts(with: other.list)
   }
@@ -68,13 +73,18 @@ extension Words {
     ("ies", "y"), ("sses", "ss"), ("shes", "sh"), ("ches", "ch"), ("xes", "x"), ("zzes", "z"),
   ]
 
+  /// Endings of words in the singular, though they have an "s". Not `wikis`, `apis`, `emojis`.
+  private static let singularEndings = [
+    "ss", "us", "sis", "xis", "nis", "ris", "dis", "tis", "vis",
+  ]
+
   static func singular(_ word: String) -> String {
     if let known = irregular[word] { return known }
     for (ending, other) in endings where word.hasSuffix(ending) && word.count > ending.count + 1 {
       return word.dropLast(ending.count) + other
     }
     let isPlural = word.count > 3 && word.hasSuffix("s")
-    if isPlural && !["ss", "us", "is"].contains(where: word.hasSuffix) {
+    if isPlural && !singularEndings.contains(where: word.hasSuffix) {
       return String(word.dropLast())
     }
     return word

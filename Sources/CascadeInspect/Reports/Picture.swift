@@ -1,3 +1,5 @@
+internal import CascadeModel
+
 /// The tables of a database and what they refer to. A table without a relationship is not drawn.
 struct Picture {
   struct Box {
@@ -154,7 +156,7 @@ func escaped(_ text: String) -> String {
     case "<": escaped += "&lt;"
     case ">": escaped += "&gt;"
     case "\"": escaped += "&quot;"
-    case _ where scalar.properties.generalCategory == .control: escaped += "\u{FFFD}"
+    case _ where scalar.isControlling: escaped += "\u{FFFD}"
     default: escaped.unicodeScalars.append(scalar)
     }
   }

@@ -49,6 +49,7 @@ extension InspectedRelationship {
       let shown = none.prefix(3).map { $0.text(most: 40) }.joined(separator: ", ")
       remarks.append("\(shown) may mean \"none\"")
     }
+    if let movedTo { remarks.append("rows were moved to \(movedTo)") }
     if !isIndexed, [.foreignKey, .name, .typed].contains(found), rows > 0 {
       remarks.append("no index")
     }

@@ -65,6 +65,18 @@ struct SuggestedRelationships {
   /// Why the relationship is only a comment; nil if it can be in the model.
   private func obstacle(_ reference: InspectedRelationship) -> String? {
     if !reference.isLikely { return "Not in the model: the evidence is weak." }
+    if reference.movedTo != nil, reference.found != .typed { return moveObstacle(reference) }
+    return ownObstacle(reference)
+  }
+
+  /// Without the other table, a rule would delete what belongs to the rows that were moved there.
+  private func moveObstacle(_ reference: InspectedRelationship) -> String? {
+    if alike(reference).allSatisfy({ ownObstacle($0) == nil }) { return nil }
+    return "Not in the model: it may refer to \(reference.movedTo ?? ""), which is no key of a "
+      + "collection. A rule would delete what refers to rows that were moved there."
+  }
+
+  private func ownObstacle(_ reference: InspectedRelationship) -> String? {
     if let join = reference.join { return self.join(reference, join) }
     if reference.found == .path { return "Not in the model: name the root in \"files\" first." }
     guard let key = collections.key(of: reference.from), tables[reference.to] != nil,
@@ -143,6 +155,7 @@ struct SuggestedRelationships {
     if reference.either.isEmpty { return [reference.to] }
     let all = alike(reference)
     for other in all.dropFirst() { lines += comment(title(other), indent: 4) }
+    if reference.movedTo != nil { return reference.either }
     lines += comment(
       "Add the other tables that it may lead to: a reference to one that is not listed dangles.",
       indent: 4)
@@ -158,10 +171,12 @@ struct SuggestedRelationships {
   private mutating func addTyped(_ reference: InspectedRelationship, _ name: String) {
     let all = alike(reference)
     for other in all.dropFirst() { lines += comment(title(other), indent: 4) }
+    lines += comment(
+      "A type that is not in \"to\" refers to nothing: add those that may come.", indent: 4)
     let usable = all.filter { obstacle($0) == nil }
     let map = usable.map { "\(quotedText($0.type ?? "")): \(quotedText($0.to))" }
     lines.append("    \(head(reference, name)),")
-    lines += ruleComments(reference)
+    lines += ruleComments(all.first { $0.movedTo != nil } ?? reference)
     lines += [
       "      column: \(quotedText(reference.columns[0])), "
         + "typeColumn: \(quotedText(reference.columns[1])),",
@@ -224,13 +239,24 @@ struct SuggestedRelationships {
   /// The rule that would delete, as a comment.
   private func ruleComments(_ reference: InspectedRelationship) -> [String] {
     if declaredRule(reference) != nil { return [] }
+    if reference.found == .typed, let movedTo = reference.movedTo {
+      return comment(
+        "No rule: it would delete what refers to rows that were moved to \(movedTo.printable).",
+        indent: 6)
+    }
+    let end = reference.movedTo == nil ? "with the row" : "when neither table has the row"
     var text =
       "rules: [\"deleteSourceIfDestinationDeleted\"] would delete a row of "
-      + "\(reference.from) with the row that it refers to"
+      + "\(reference.from) \(end) that it refers to"
     if reference.orphans > 0 {
       text += ", and after your approval the \(reference.orphans.grouped) that refer to nothing"
     }
     text += "."
+    if let archive = reference.archive {
+      text +=
+        " If rows of \(reference.to) are moved to \(archive), \"to\" must have both: else what "
+        + "belongs to them is deleted."
+    }
     if reference.onDelete == .noAction {
       text += " \"denyDestinationDeletion\" would refuse the deletion in every program."
     }

@@ -2,106 +2,63 @@ internal import CascadeModel
 internal import CascadeSQLite
 internal import SQLiteBinding
 
-/// A table and a key that a column may refer to, with the evidence.
-struct Candidate {
-  let parent: SampledTable
-  let key: Table.Column
-  let name: NameEvidence
-  let values: ValueEvidence
-  /// Whether the column is declared like the key, and its name is no plural: all that can be said
-  /// where there are no values.
-  let isSameType: Bool
-
-  /// How they compare where a column may refer to several tables.
-  var score: Double {
-    let values = values.isTelling ? 1.0 : values.isGood ? 0.4 : values.count == 0 ? 0 : -0.6
-    return name.strength + values + (isLikely ? 10 : 0)
-  }
-
-  /// Name, kind of values and presence count together. Small integers are there by accident, so
-  /// that only a name speaks for them.
-  var isLikely: Bool {
-    switch name.strength {
-    case 2.9...:
-      values.count == 0 || values.hits > 0 || parent.rows == 0
-    case 2.4...:
-      values.count == 0
-        ? name.hasKey || isSameType
-        : values.isTelling || values.chance <= -6
-          || values.share >= 0.5 && !values.isNarrow
-    case 1.9...:
-      values.count == 0 ? name.hasKey : values.isTelling || values.isGood && !values.isNarrow
-    case 1.65...: values.isTelling || name.hasKey && values.isGood && !values.isNarrow
-    case 0.9...: values.isTelling
-    default:
-      values.isRandom
-        ? values.share == 1 : values.share >= 0.95 && values.hits >= 3 && values.chance <= -9
-    }
-  }
-
-  /// Worth a line with a question mark.
-  var isPossible: Bool {
-    isLikely || name.strength >= 1.9 && (values.count == 0 || values.share >= 0.3)
-  }
-
-  var text: String {
-    let name = name.strength > 0 ? name.reason : "another name"
-    return "\(name); \(kind); \(values.text)"
-  }
-
-  private var kind: String {
-    switch key.affinity {
-    case .integer: "integers"
-    case .text: "text"
-    case .blob: "values without a type"
-    case .real, .numeric: "numbers"
-    }
-  }
-}
-
 /// Finds what columns refer to that no foreign key declares.
 struct Detective {
   let database: Database
   let tables: [SampledTable]
   let names: TableNames
+  let typeTables: [TypeTable]
 
-  /// The most probable table for a column; nil if nothing speaks for any.
-  func candidate(for column: Table.Column, of table: SampledTable) throws -> Candidate? {
-    if table.table.isItsOwnKey(column) { return nil }
-    return try candidate(
-      for: ColumnName(column.name), named: column.name, of: table,
-      affinity: column.affinity, sample: table.values(of: column.name),
+  init(_ database: Database, _ tables: [SampledTable]) throws {
+    self.database = database
+    self.tables = tables
+    names = TableNames(tables.map(\.named))
+    typeTables = try Detective.typeTables(tables, names, database)
+  }
+
+  /// The most probable table for a column; several where they fit alike; none if nothing speaks for
+  /// any.
+  func candidates(for column: Table.Column, of table: SampledTable) throws -> [Candidate] {
+    if table.table.isItsOwnKey(column) { return [] }
+    return try candidates(
+      for: column.name, of: table, affinity: column.affinity, sample: table.values(of: column.name),
       isKey: table.singleKeys.contains { $0.name == column.name })
   }
 
-  func candidate(
-    for name: ColumnName, named text: String, of table: SampledTable, affinity: Table.Affinity,
-    sample: [Value], isKey: Bool
-  ) throws -> Candidate? {
+  /// Tables whose names are looked at together with their values.
+  private static let mostTables = 6
+
+  func candidates(
+    for column: String, of table: SampledTable, affinity: Table.Affinity, sample: [Value],
+    isKey: Bool
+  ) throws -> [Candidate] {
+    let name = names.column(column, of: table.name)
     // A row that has the key of another row, as its own, has the other's name, too.
-    let isPrimary = table.table.primaryKey == [text]
-    let least = isPrimary ? 2.8 : isKey ? 2.4 : 0
+    let isPrimary = table.table.primaryKey == [column]
+    let least = isPrimary ? 2.8 : isKey ? 2.3 : 0
     let byName = tables.flatMap { parent in
       parent.singleKeys.compactMap { key -> (SampledTable, Table.Column, NameEvidence)? in
         if isKey && parent.name == table.name { return nil }
-        let found = evidence(name, text, of: table, for: parent, key)
+        let found = evidence(name, column, of: table, for: parent, key)
         return found.strength > least ? (parent, key, found) : nil
       }
     }
-    .sorted { $1.2 < $0.2 }.prefix(6)
-    let isPlural = name.words != name.words.singular
+    .sorted { $1.2 < $0.2 }.prefix(Detective.mostTables)
     var found: [Candidate] = []
-    for (parent, key, name) in byName where fits(affinity, sample, parent, key) {
-      let values = try database.evidence(sample, in: parent, key: key)
+    for (parent, key, evidence) in byName where fits(affinity, sample, parent, key) {
       found.append(
         Candidate(
-          parent: parent, key: key, name: name, values: values,
-          isSameType: affinity == key.affinity && !isPlural))
+          parent: parent, key: key, name: evidence,
+          values: try database.evidence(sample, in: parent, key: key),
+          isSameType: affinity == key.affinity && !name.isPlural,
+          isPlain: !evidence.hasKey
+            && (name.isPlural || ColumnName.plainKeys.contains(name.words.joined)),
+          isOfThePast: names.isOfThePast(table.name)))
     }
-    if !isKey, !found.contains(where: \.isLikely) {
-      found += try candidatesByValue(name, sample, table)
+    if !isKey, !found.contains(where: \.isConvincing) {
+      found += try candidatesByValue(sample)
     }
-    return found.filter(\.isPossible).max { $0.score < $1.score }
+    return found.filter(\.isPossible).bestAndRivals
   }
 
   private func evidence(
@@ -111,14 +68,30 @@ struct Detective {
     var found = names.evidence(name, of: table.name, for: parent.name)
     let isPrimary = parent.table.primaryKey == [key.name]
     // Another unique column than the primary key is meant only where its name is said.
-    if !isPrimary, !name.words.ends(with: Words(of: key.name)) { found = .none }
-    let isNamed = key.name.folded == text.folded && parent.name != table.name
-    if isNamed, !ColumnName.plainKeys.contains(key.name.lowercased()), found.strength < 2.9,
+    if !isPrimary, !name.words.ends(with: names.column(key.name, of: parent.name).words) {
+      found = .none
+    }
+    let words = Words(of: key.name)
+    let isNamed =
+      [text, name.words.joined].contains { $0.folded == key.name.folded }
+      || words.list.count > 1 && name.words == words
+    if isNamed, parent.name != table.name,
+      !ColumnName.plainKeys.contains(key.name.lowercased()), found.strength < 2.9,
       isOwnName(key.name, of: parent)
     {
-      return NameEvidence(strength: 3, reason: "has the name of the key", hasKey: true)
+      return NameEvidence(
+        strength: NameEvidence.exactWithKey, reason: "has the name of the key", hasKey: true)
     }
-    return found
+    // `name` of `model_tags` is the key `name` of `models`.
+    let isKeyOfItsSubject =
+      isPrimary && text.folded == key.name.folded && names.isNamed(table.name, after: parent.name)
+    return isKeyOfItsSubject
+      ? max(
+        found,
+        NameEvidence(
+          strength: 2.2, reason: "has the name of the key, and its table the table's", hasKey: true)
+      )
+      : found
   }
 
   /// Whether the key is named after its table, or no other table has it: a key that is a reference
@@ -126,16 +99,17 @@ struct Detective {
   private func isOwnName(_ key: String, of parent: SampledTable) -> Bool {
     let column = ColumnName(key)
     let own = names.evidence(column, of: parent.name, for: parent.name).strength
-    if own >= 2.4 { return true }
+    if own >= NameEvidence.outright { return true }
     return !tables.contains { other in
       other.name != parent.name
         && (other.singleKeys.contains { $0.name.folded == key.folded }
-          || names.evidence(column, of: parent.name, for: other.name).strength >= 2.4)
+          || names.evidence(column, of: parent.name, for: other.name).strength
+            >= NameEvidence.outright)
     }
   }
 
   /// "The same kind of values": as stored, or as declared where there are none.
-  private func fits(
+  func fits(
     _ affinity: Table.Affinity, _ sample: [Value], _ parent: SampledTable, _ key: Table.Column
   ) -> Bool {
     let keys = parent.values(of: key.name)
@@ -150,9 +124,7 @@ struct Detective {
   }
 
   /// Long texts and large numbers that are all there are no accident, whatever the name.
-  private func candidatesByValue(
-    _ name: ColumnName, _ sample: [Value], _ table: SampledTable
-  ) throws -> [Candidate] {
+  private func candidatesByValue(_ sample: [Value]) throws -> [Candidate] {
     let values = Array(sample.filter { !$0.looksLikeNone }.prefix(300))
     guard values.areRandom || Set(values).count >= 3 && values.areDistinctive else { return [] }
     var found: [Candidate] = []
