@@ -44,6 +44,16 @@ func keep(_ store: CascadeKit.Store) async throws {
 @Model("a", table: "a")
 final class A { let id: ID<A> = .new() } //!
 """),
+    ("a relationship in an extension", "does not see a relationship in an extension", """
+@Model("a", table: "a") struct A { let id: ID<A>; var artist: ID<Artist> }
+extension A {
+  static let artist = Relationship<Artist>( //!
+    \\.artist, "artist")
+}"""),
+    ("a reference to files in an extension", "does not see", """
+@Model("a", table: "a") struct A { let id: ID<A>; var path: String }
+extension A { static let file = FileReference(\\A.path, "file", root: "media") } //!
+"""),
     ("a condition on another model", "Artist|Album", """
 let query = Album.where(\\Artist.name == "x") //!
 """),

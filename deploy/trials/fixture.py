@@ -14,6 +14,8 @@ import time
 import definition
 
 BIN = pathlib.Path(os.environ["BIN"])
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+GUIDES, FOREIGN = ROOT / "deploy/guides", ROOT / "Tests/Foreign"
 
 
 def wait(condition, what, limit=30):
@@ -77,6 +79,12 @@ def assert_same(found, wanted, what):
             f"{what}: {name} has {len(is_there)} rows, {len(is_due)} were expected\n"
             + "\n".join([*(f"+ {row}" for row in sorted(more)[:5]),
                          *(f"- {row}" for row in sorted(fewer)[:5])]))
+
+
+def guide_lines(guide, language, word):
+    """The lines of code that a guide prints, with this word in them."""
+    blocks = re.findall(rf"```{language}\n(.*?)```", (GUIDES / guide).read_text(), re.DOTALL)
+    return next(block for block in blocks if word in block)
 
 
 def suggest(database):

@@ -2,19 +2,12 @@
 what `dependent` leaves out follows, by foreign keys and polymorphic references."""
 import subprocess
 
-from fixture import Store, is_sound
+from fixture import Store, guide_lines, is_sound
 
 MODELS = """
 require "active_record"
 ActiveRecord::Base.establish_connection(adapter: "sqlite3", database: "rails.db", timeout: 10_000)
 ActiveRecord::Migration.verbose = false
-
-# As later versions do: a transaction that reads before it writes fails where others commit.
-class ActiveRecord::ConnectionAdapters::SQLite3Adapter
-  def begin_db_transaction
-    log("BEGIN IMMEDIATE", nil) { @connection.transaction(:immediate) }
-  end
-end
 
 class Author < ActiveRecord::Base
   has_many :books
@@ -52,6 +45,7 @@ WORK = """
   Book.transaction { author.books.first.update!(title: "sold"); author.destroy! }
 end
 """
+BEGIN_IMMEDIATELY = guide_lines("frameworks.md", "ruby", "begin_db_transaction")
 MODEL = {
     "collections": {name: {"table": name, "key": "id"} for name in (
         "authors", "books", "comments")},
@@ -63,7 +57,7 @@ MODEL = {
 
 
 def ruby(*script):
-    done = subprocess.run(["ruby", "-e", "\n".join([MODELS, *script])], text=True,
+    done = subprocess.run(["ruby", "-e", "\n".join([MODELS, BEGIN_IMMEDIATELY, *script])], text=True,
                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
     assert done.returncode == 0, done.stdout[:1000]
     return done.stdout
