@@ -101,6 +101,7 @@ let package = Package(
       swiftSettings: settings),
     .testTarget(
       name: "ModelTests", dependencies: ["CascadeModel", "CascadeSystem"], swiftSettings: settings),
+    .testTarget(name: "EngineTests", dependencies: ["CascadePlanning"], swiftSettings: settings),
     .testTarget(
       name: "SystemTests", dependencies: ["CascadeSystem", "TestSupport"], swiftSettings: tests),
     .testTarget(
@@ -152,7 +153,8 @@ package.targets += engine(
       name: "Spool", dependencies: ["CascadeModel", "CascadeStore", "CascadeSystem"],
       swiftSettings: sources),
     .target(
-      name: "SystemdService", dependencies: ["CascadeCSystem", "CascadeSystem", "CSystemd"],
+      name: "SystemdService",
+      dependencies: ["CascadeCSystem", "CascadeModel", "CascadeSystem", "CSystemd"],
       swiftSettings: sources),
     .target(
       name: "VarlinkServer",
@@ -195,7 +197,7 @@ package.targets += engine(
       name: "PostgresTests",
       dependencies: [
         "CascadeModel", "CascadePostgres", "CascadeStore", "CascadeSystem", "PostgresStore",
-        "PostgresSupport", "StoreDefinition", "TestSupport",
+        "PostgresSupport", "PostgresTables", "StoreDefinition", "TestSupport",
       ],
       swiftSettings: tests),
 
@@ -237,7 +239,9 @@ package.targets += engine(
       swiftSettings: settings, linkerSettings: alone),
     .testTarget(
       name: "CascadeKitTests",
-      dependencies: ["CascadeKit", "CascadeModel", "CascadeSystem", "TestSupport"],
+      dependencies: [
+        "CascadeKit", "CascadeKitFoundation", "CascadeModel", "CascadeSystem", "TestSupport",
+      ],
       swiftSettings: tests),
     .testTarget(
       name: "DaemonTests",
@@ -252,3 +256,9 @@ package.targets += engine(
       "PostgresBinding", "PostgresTables", "PostgresSweeps", "PostgresChanges", "PostgresStore",
     ], on: "CascadePostgres")
 #endif
+
+/// With CASCADE_TESTS=NAME,NAME… only these test targets are there: to build all of them takes most
+/// of the time.
+if let names = Context.environment["CASCADE_TESTS"]?.split(separator: ",").map(String.init) {
+  package.targets.removeAll { $0.type == .test && !names.contains($0.name) }
+}

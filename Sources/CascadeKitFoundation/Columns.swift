@@ -26,7 +26,7 @@ extension UUID: ColumnValue {
   public var sqlValue: SQLValue { .text(uuidString) }
 }
 
-/// Text in base64, because a change file has no bytes. A blob is read too.
+/// Bytes: a blob in a column, and text in base64 in an object. Both are read.
 extension Data: ColumnValue {
   /// Reads bytes, or text in base64.
   public init(sqlValue: SQLValue) throws(ReadError) {
@@ -41,8 +41,8 @@ extension Data: ColumnValue {
     }
   }
 
-  /// Text in base64.
-  public var sqlValue: SQLValue { .text(base64EncodedString()) }
+  /// Bytes.
+  public var sqlValue: SQLValue { .blob(Array(self)) }
 }
 
 /// Text, so that no digit is lost. Numbers are read too.

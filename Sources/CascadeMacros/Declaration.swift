@@ -17,6 +17,8 @@ struct Property {
   var type = ""
   var initializer: String?
   var isComputed = false
+  /// Whether reading it may throw or has to be awaited.
+  var hasEffects = false
 }
 
 /// A structure as it is written.
@@ -24,6 +26,8 @@ struct Declaration {
   let name: String
   /// `public`, `package` or nothing.
   let access: String
+  /// The names of its other attributes.
+  let attributes: [String]
   private(set) var properties: [Property] = []
 
   init(_ source: String) throws(Problem) {
@@ -36,6 +40,7 @@ struct Declaration {
     }
     name = reader.takeName()
     access = reader.access
+    attributes = reader.attributesOfType
     reader.readBody()
     properties = reader.properties
   }
@@ -47,6 +52,7 @@ struct DeclarationReader {
   private var index = 0
   private(set) var access = ""
   private(set) var properties: [Property] = []
+  private(set) var attributesOfType: [String] = []
   private var attributes: [String: String] = [:]
   private var isStatic = false
 
@@ -63,6 +69,7 @@ struct DeclarationReader {
       switch text {
       case "@": readAttribute()
       case "struct", "class", "enum", "actor", "extension", "protocol":
+        attributesOfType = attributes.keys.sorted()
         attributes = [:]
         defer { index += 1 }
         return tokens[index]
@@ -197,8 +204,17 @@ struct DeclarationReader {
       property.isComputed = text != "willSet" && text != "didSet"
       index -= 1
       while index > 0, tokens[index].text != "{" { index -= 1 }
+      let start = index
       skipGroup()
+      property.hasEffects = hasEffects(tokens[start..<min(index, tokens.count)])
     }
+  }
+
+  /// `{ get async throws { … } }`.
+  private func hasEffects(_ body: ArraySlice<Token>) -> Bool {
+    guard let getter = body.firstIndex(where: { $0.text == "get" }) else { return false }
+    let effects = body[getter...].prefix { $0.text != "{" || $0.offset == body.first?.offset }
+    return effects.contains { $0.text == "async" || $0.text == "throws" }
   }
 
   /// A brace on the next line still belongs to the property.

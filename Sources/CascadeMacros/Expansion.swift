@@ -19,12 +19,13 @@ struct Expansion {
     try checkUnstored()
   }
 
-  /// What is between the outer parentheses.
+  /// What is between the outer parentheses. The comments before the attribute come with it.
   private static func arguments(of attribute: String) -> String {
-    guard let start = attribute.firstIndex(of: "("), let end = attribute.lastIndex(of: ")") else {
-      return ""
-    }
-    return String(attribute[attribute.index(after: start)..<end])
+    let tokens = Tokenizer.tokens(of: attribute)
+    guard let start = tokens.first(where: { $0.text == "(" })?.offset,
+      let end = tokens.last(where: { $0.text == ")" })?.offset
+    else { return "" }
+    return String(decoding: Array(attribute.utf8)[(start + 1)..<end], as: UTF8.self)
   }
 
   private func checkIdentity() throws(Problem) {
@@ -66,7 +67,7 @@ struct Expansion {
       \(type.access)static let columns = CascadeKit.Columns<\(name)>([
     \(lines { "    .init(\"\($1.name)\", \\\(name).\($1.name)\(column($1)))," })
       ])
-      \(type.access)static var relationships: [any CascadeKit.Declared] { [\(declared)] }
+      \(type.access)static var relationships: [any CascadeKit.Declared] { \(declared) }
       \(type.access)init(row: borrowing CascadeKit.Row) throws(CascadeKit.ReadError) {
     \(lines { "    self.\($1.name) = try row.value(\($0))" })
       }
@@ -86,14 +87,43 @@ struct Expansion {
     return ", column: \(arguments.dropFirst().dropLast())"
   }
 
-  private static let declarations = ["Relationship<", "FileReference", "Fetched<"]
+  // MARK: - Relationships
 
+  /// The list of those that are written so that their type is plain, and what the compiler finds among
+  /// the other static properties.
   private var declared: String {
-    let properties = type.properties.filter { property in
-      let text = property.type.isEmpty ? property.initializer ?? "" : property.type
-      return property.isStatic && !property.isComputed
-        && Expansion.declarations.contains { text.hasPrefix($0) && !text.hasSuffix(".inverse") }
-    }
-    return properties.map { "\(name).\($0.name)" }.joined(separator: ", ")
+    let statics = type.properties.filter(\.isStatic)
+    let plain = statics.filter(\.isDeclaration).map { "\(name).\($0.name)" }
+    let others = statics.filter { !$0.isDeclaration && mayBeDeclaration($0) }
+      .map { " + CascadeKit.Declarations.of(\(name).\($0.name))" }
+    return "[\(plain.joined(separator: ", "))]" + others.joined()
+  }
+
+  /// What belongs to an actor, or has to be awaited, cannot be looked at.
+  private func mayBeDeclaration(_ property: Property) -> Bool {
+    !property.hasEffects && !property.isLiteral
+      && !property.attributes.keys.contains { $0.hasSuffix("Actor") }
+      && !type.attributes.contains { $0.hasSuffix("Actor") }
+  }
+}
+
+extension Property {
+  private static let declarations = [
+    "Relationship", "RelationshipFrom", "FileReference", "Fetched", "FetchedFrom",
+  ]
+
+  /// Whether its type, or what makes its value, is one of these by its name.
+  fileprivate var isDeclaration: Bool {
+    let text = type.isEmpty ? initializer ?? "" : type
+    if text.hasSuffix(".inverse") || text.hasSuffix("?") { return false }
+    let called = text.prefix { $0 != "<" && $0 != "(" }
+    let name = called.split(separator: ".").last ?? ""
+    return Property.declarations.contains { $0 == name } && called.count < text.count
+  }
+
+  fileprivate var isLiteral: Bool {
+    guard let first = initializer?.first else { return false }
+    return first == "\"" || first == "-" || first.isNumber || first == "["
+      || ["true", "false", "nil"].contains(initializer)
   }
 }

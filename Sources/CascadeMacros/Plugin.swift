@@ -2,6 +2,7 @@
 struct Request: Decodable {
   let getCapability: Capability?
   let expandAttachedMacro: Macro?
+  let expandFreestandingMacro: Freestanding?
 
   struct Capability: Decodable {}
 
@@ -10,6 +11,10 @@ struct Request: Decodable {
     let attributeSyntax: Syntax
     let declSyntax: Syntax
     let extendedTypeSyntax: Syntax?
+  }
+
+  struct Freestanding: Decodable {
+    let syntax: Syntax
   }
 
   struct Name: Decodable { let typeName: String }
@@ -22,6 +27,8 @@ struct Request: Decodable {
   struct Location: Decodable {
     let fileName: String
     let offset: Int
+    let line: Int?
+    let column: Int?
   }
 }
 
@@ -57,7 +64,23 @@ enum Plugin {
     if request.getCapability != nil {
       return .getCapabilityResult(capability: Reply.Capability())
     }
+    if let asked = request.expandFreestandingMacro { return expand(asked.syntax) }
     return request.expandAttachedMacro.map(expand) ?? .expandMacroResult()
+  }
+
+  /// The place where a relationship is made. The macro is in the default value of a parameter: its
+  /// source begins at the start of the file, with line breaks and blanks up to the call.
+  private static func expand(_ place: Request.Syntax) -> Reply {
+    let blanks = place.source.utf8.prefix { $0 != UInt8(ascii: "#") }
+    let lines = blanks.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
+    let line = (place.location?.line ?? 1) + lines.count - 1
+    let column = (lines.count > 1 ? 1 : place.location?.column ?? 1) + (lines.last?.count ?? 0)
+    let site = place.location.flatMap { SourceFiles.text(of: $0.fileName) }
+      .flatMap { CallSite(line: line, column: column, in: $0) }
+    let problem = site?.objection.map { Problem(message: $0, offset: blanks.count) }
+    return .expandMacroResult(
+      expandedSource: "CascadeKit.DeclaredPlace()",
+      diagnostics: problem.map { [diagnostic($0, place.location)] } ?? [])
   }
 
   private static func expand(_ asked: Request.Macro) -> Reply {

@@ -13,7 +13,7 @@ extension FileRoots {
     for root in all {
       let (known, inode) = (try known(root), try root.inode)
       if known == inode { continue }
-      if try root.directory.isEmpty {
+      if try root.isEmpty {
         if known != nil { leaveOut(root, because: FileRoots.unmounted) }
       } else {
         try remember(root, inode)
@@ -29,14 +29,5 @@ extension FileRoots {
 extension FileRoot {
   fileprivate var inode: Int64 {
     get throws { Int64(bitPattern: try directory.descriptor.status().inode) }
-  }
-}
-
-extension Directory {
-  fileprivate var isEmpty: Bool {
-    get throws {
-      let entries = try entries()
-      return try entries.next() == nil
-    }
   }
 }

@@ -40,7 +40,7 @@ extension FileRoot {
   }
 
   /// Removes directories of the trash that have become empty.
-  private func removeEmpty(_ path: String) throws {
+  func removeEmpty(_ path: String) throws {
     var path = path
     while path.isWithin(FileRoot.trash), let spot = try spot(path) {
       do {

@@ -198,7 +198,6 @@ extension Relationship.Target {
 extension JSON {
   /// For messages: a number that is not a key is shown, other values by their kind.
   fileprivate var found: String {
-    if string?.isEmpty == true { return "an empty string" }
     return number == nil ? kind : text
   }
 }

@@ -1,4 +1,4 @@
-internal import CascadeStore
+package import CascadeStore
 internal import CascadeSystem
 
 /// What lies beside a store and is never moved, even if an edge names it: the database, SQLite's
@@ -25,6 +25,11 @@ struct Surroundings: Sendable {
   var files: [FileStatus] {
     ["", "-wal", "-shm", "-journal"].compactMap { (try? FileStatus.of(store + $0)) ?? nil }
   }
+}
+
+extension StorePaths {
+  /// The path of the store without links.
+  package var realPath: String { FileStatus.realPath(store) ?? store }
 }
 
 /// Paths are compared as bytes: what Swift takes for one character may contain a slash.

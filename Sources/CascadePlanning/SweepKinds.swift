@@ -66,9 +66,4 @@ extension [SweepKind] {
     self = SweepKind.allCases.enumerated().filter { code >> Int64($0.offset) & 1 == 1 }
       .map(\.element)
   }
-
-  /// Whether unreachable nodes go later than what the rules find.
-  package func collectsUnreachableAfterRules(of model: StoreModel) -> Bool {
-    sweepsUnreachable(from: model) && readsJournal
-  }
 }

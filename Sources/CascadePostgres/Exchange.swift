@@ -23,10 +23,10 @@ extension Session {
         let count = Int32(statement.values.count)
         return unsafe PQsendQueryPrepared(connection, name, count, $0, nil, nil, 0)
       }
-      if isSent == 0 { throw unsafe PostgresError(nil, connection, doing: statement.sql) }
+      if isSent == 0 { throw failure(doing: statement.sql) }
     }
     if unsafe PQpipelineSync(connection) == 0 {
-      throw unsafe PostgresError(nil, connection, doing: "send statements")
+      throw failure(doing: "send statements")
     }
     return try takeEach(statements)
   }

@@ -11,36 +11,41 @@ package struct Session: ~Copyable {
   /// may.
   package var fence: String?
 
+  /// Ends it together with the others of its server.
+  private let membership: Membership?
+
   /// `location` is a URI or a list of settings:
   /// https://www.postgresql.org/docs/current/libpq-connect.html#LIBPQ-CONNSTRING
   package init(_ location: String, name: String? = nil) throws(PostgresError) {
-    unsafe connection = try Session.open(location, name)
+    self.init(try Connecting(location, name, known: nil).open(), of: nil)
+  }
+
+  /// One of the connections of this process to a database, unless `server` is nil.
+  init(_ attempt: Attempt, of server: Server?) {
+    unsafe connection = attempt.take()
+    let socket = unsafe PQsocket(connection)
+    membership = server.map { Membership($0, socket) }
     unsafe PQsetNoticeProcessor(connection, { _, _ in }, nil)
   }
 
-  /// What the location may set otherwise. A server that does not answer is given up, and among
-  /// several hosts the one is chosen that can be written to.
-  private static let defaults = [
-    ("connect_timeout", "5"), ("tcp_user_timeout", "10000"), ("target_session_attrs", "read-write"),
-  ]
-
-  private static func open(
-    _ location: String, _ name: String?
-  ) throws(PostgresError) -> OpaquePointer {
-    let fixed = [("dbname", location), ("client_encoding", "UTF8")]
-    let settings = defaults + fixed + (name.map { [("application_name", $0)] } ?? [])
-    let words = CStrings(settings.map(\.0))
-    let values = CStrings(settings.map(\.1))
-    let opened = unsafe words.withPointers { words in
-      unsafe values.withPointers { unsafe PQconnectdbParams(words, $0, 1) }
+  /// The role may have limits, which are for applications. They may be shorter than it takes to lift
+  /// them.
+  func endTimeLimits() throws(PostgresError) {
+    for attempt in 1... {
+      do throws(PostgresError) {
+        return try execute(
+          """
+          SET statement_timeout = 0;
+          SELECT set_config('transaction_timeout', '0', false)
+          WHERE current_setting('transaction_timeout', true) IS NOT NULL
+          """)
+      } catch {
+        if !error.isCancelled || attempt == Session.mostTries { throw error }
+      }
     }
-    guard let opened = unsafe opened else {
-      throw PostgresError(sqlState: nil, message: "out of memory", doing: "connect")
-    }
-    if unsafe PQstatus(opened) == CONNECTION_OK { return unsafe opened }
-    defer { unsafe PQfinish(opened) }
-    throw unsafe PostgresError(nil, opened, doing: "connect")
   }
+
+  private static let mostTries = 1_000
 
   deinit { unsafe PQfinish(connection) }
 
@@ -109,6 +114,20 @@ package struct Session: ~Copyable {
     return name
   }
 
+  /// Whether statements were prepared or removed by others than this session. Then it forgets all of them.
+  package func areStatementsForeign() throws(PostgresError) -> Bool {
+    let count = try send(
+      """
+      SELECT count(*) FILTER (WHERE NOT from_sql), count(*) FILTER (WHERE from_sql)
+      FROM pg_catalog.pg_prepared_statements
+      """, []
+    ).rows[0]
+    if count == ["\(known.names.count)", "0"] { return false }
+    try execute("DEALLOCATE ALL")
+    known.names = [:]
+    return true
+  }
+
   func refuseNUL(_ values: [String?], _ sql: String) throws(PostgresError) {
     if values.contains(where: { $0?.utf8.contains(0) ?? false }) {
       throw PostgresError(
@@ -126,9 +145,16 @@ package struct Session: ~Copyable {
     known.answers = [:]
     let status = unsafe PQresultStatus(result)
     guard let result = unsafe result, status == PGRES_TUPLES_OK || status == PGRES_COMMAND_OK else {
-      throw unsafe PostgresError(result, connection, doing: sql)
+      throw unsafe failure(result, doing: sql)
     }
     return unsafe Rows(result)
+  }
+
+  func failure(doing: String) -> PostgresError { unsafe failure(nil, doing: doing) }
+
+  private func failure(_ result: OpaquePointer?, doing: String) -> PostgresError {
+    let error = unsafe PostgresError(result, connection, doing: doing)
+    return error.isConnectionLost ? membership?.error(doing) ?? error : error
   }
 
   // MARK: - Transactions
@@ -155,17 +181,19 @@ package struct Session: ~Copyable {
     }
   }
 
-  /// A statement that takes longer than `longest` is cancelled. If it `keepsPlans`, the server need not
-  /// plan statements anew for their values. `body` gets what `first` returns.
+  /// A statement is cancelled that takes longer than `longest`, or waits longer than `lockTimeout` for
+  /// a lock. If it `keepsPlans`, the server need not plan statements anew for their values. `body` gets
+  /// what `first` returns.
   package func transaction<T>(
     _ isolation: Isolation = .readCommitted, isDurable: Bool = true, longest: Duration? = nil,
-    keepsPlans: Bool = false, isFenced: Bool = true, beginningWith first: String?,
-    _ body: (Rows) throws -> T
+    lockTimeout: Duration? = nil, keepsPlans: Bool = false, isFenced: Bool = true,
+    beginningWith first: String?, _ body: (Rows) throws -> T
   ) throws -> T {
     let begin = [
       "BEGIN ISOLATION LEVEL \(isolation.rawValue)",
       isDurable ? nil : "SET LOCAL synchronous_commit = off",
-      longest.map { "SET LOCAL statement_timeout = \(Int64($0 / .milliseconds(1)))" },
+      longest.map { "SET LOCAL statement_timeout = \(Session.milliseconds($0))" },
+      lockTimeout.map { "SET LOCAL lock_timeout = \(Session.milliseconds($0))" },
       keepsPlans ? "SET LOCAL plan_cache_mode = auto" : nil, first,
     ]
     do {
@@ -178,6 +206,8 @@ package struct Session: ~Copyable {
       throw error
     }
   }
+
+  private static func milliseconds(_ time: Duration) -> Int64 { Int64(time / .milliseconds(1)) }
 
   /// The query is answered under a lock. A session that forbids this one to write waits for it.
   private func commit() throws(PostgresError) {
@@ -201,6 +231,40 @@ package struct Session: ~Copyable {
     }
   }
 
+  // MARK: - A question of which nothing is known when it is answered
+
+  /// Asks without waiting. Until there is an answer, the session is of no use for anything else.
+  package func send(_ question: String) throws(PostgresError) {
+    if unsafe PQsendQuery(connection, question) == 0 {
+      throw failure(doing: question)
+    }
+  }
+
+  /// The answer, if it comes in time; of several statements that of the last. What has come already is
+  /// never too late.
+  package func answer(within time: Duration, to question: String) throws(PostgresError) -> Rows? {
+    let end = ContinuousClock.now + time
+    while true {
+      if unsafe PQconsumeInput(connection) == 0 {
+        throw failure(doing: question)
+      }
+      if unsafe PQisBusy(connection) == 0 { return try takeOne(question) }
+      let left = (end - .now) / .milliseconds(1)
+      if left <= 0 { return nil }
+      var poll = unsafe pollfd(fd: PQsocket(connection), events: Int16(POLLIN), revents: 0)
+      unsafe Glibc.poll(&poll, 1, CInt(left.rounded(.up)))
+    }
+  }
+
+  private func takeOne(_ question: String) throws(PostgresError) -> Rows {
+    var result = unsafe PQgetResult(connection)
+    while let next = unsafe PQgetResult(connection) {
+      unsafe PQclear(result)
+      unsafe result = next
+    }
+    return try unsafe take(result, question)
+  }
+
   // MARK: - Notifications
 
   package func listen(_ channel: String) throws(PostgresError) {
@@ -213,7 +277,7 @@ package struct Session: ~Copyable {
     var poll = unsafe pollfd(fd: PQsocket(connection), events: Int16(POLLIN), revents: 0)
     if unsafe Glibc.poll(&poll, 1, milliseconds) <= 0 { return false }
     if unsafe PQconsumeInput(connection) == 0 {
-      throw unsafe PostgresError(nil, connection, doing: "wait for a notification")
+      throw failure(doing: "wait for a notification")
     }
     return takeNotifications()
   }
@@ -225,6 +289,26 @@ package struct Session: ~Copyable {
       isAny = true
     }
     return isAny
+  }
+}
+
+/// A connection among those of its server.
+private final class Membership {
+  private let server: Server
+  private let number: Int
+
+  init(_ server: Server, _ socket: CInt) {
+    self.server = server
+    number = server.add(socket)
+  }
+
+  deinit { server.remove(number) }
+
+  /// The error of a connection that was ended; nil if this one was not.
+  func error(_ doing: String) -> PostgresError? {
+    server.reasonOfEnd(of: number).map {
+      PostgresError(sqlState: nil, message: $0, doing: doing)
+    }
   }
 }
 

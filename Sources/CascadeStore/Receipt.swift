@@ -13,6 +13,9 @@ package struct Receipt: Sendable {
   /// The first of the deleted nodes; `deletedCount` counts them all.
   package var deleted: [Node] = []
   package var deletedCount = 0
+  /// The first of the nodes that went because an edge that the transaction itself added leads
+  /// nowhere.
+  package var deletedOwn: [Node] = []
   /// How many nodes each rule deleted. Nodes that no rule deleted are not counted.
   package var byRule: [String: Int] = [:]
   package var edgesAdded = 0
@@ -46,6 +49,10 @@ package struct Reason: Error, Sendable, CustomStringConvertible {
     case idReused
     /// The violations of the model's conditions.
     case missingMandatory, tooFew, tooMany, notUnique, denied
+    /// A node has other values than a change expects.
+    case changed
+    /// A write would delete the very node that it writes.
+    case deletesItself
     /// More nodes than the hold limit allows would be deleted.
     case overLimit
   }

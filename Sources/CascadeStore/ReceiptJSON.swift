@@ -10,6 +10,7 @@ extension Receipt {
         JSON.Field("batch", batch.map(JSON.integer) ?? .null),
         JSON.Field("deleted", .array(deleted.map(\.json))),
         JSON.Field("deletedCount", .integer(Int64(deletedCount))),
+        JSON.Field("deletedOwn", .array(deletedOwn.map(\.json))),
         JSON.Field("edgesAdded", .integer(Int64(edgesAdded))),
         JSON.Field("edgesRemoved", .integer(Int64(edgesRemoved))),
         JSON.Field("notices", .integer(Int64(notices))),

@@ -11,7 +11,8 @@ package struct AttachReport: Sendable {
   package var triggersMade: [String] = []
   package var indexesMade: [String] = []
   /// Nil if none were asked for.
-  package var constraints: ConstraintReport?
+  package var constraints: OwnerReport?
+  package var functions: OwnerReport?
   package var missingIndexes: [MissingIndex] = []
   package var problems: [ModelProblem] = []
   /// For some time the tables were not watched.
@@ -22,11 +23,11 @@ package struct AttachReport: Sendable {
   package init() {}
 }
 
-/// Foreign keys that deny what the rules deny.
-package struct ConstraintReport: Sendable {
+/// What only an owner of tables may create: foreign keys that deny what the rules deny, functions that write rows.
+package struct OwnerReport: Sendable {
   /// By name.
   package var made: [String] = []
-  /// Statements that only the owner of the tables may run.
+  /// Statements that the daemon's role may not run.
   package var forOwner: [String] = []
 
   package init() {}

@@ -9,6 +9,9 @@ package protocol StoreEngine: Sendable {
   /// Waits for commits by a connection of its own. Nil if the files of the store are watched.
   func watchCommits(of path: String) throws -> (any CommitWatching)?
 
+  /// Asks the server of a store whether it is there. Nil if there is no server.
+  func watchServer(of path: String, _ model: StoreModel) throws -> (any ServerWatching)?
+
   /// Opens a store for writing. Waits up to `lockTimeout` for another writer. A missing store is
   /// created if `creates` is set. Without `attaches` it is detached if it was. Throws `StoreAway` if
   /// its application wants it for itself, and has it now.
@@ -64,6 +67,8 @@ package protocol StoreEngine: Sendable {
 }
 
 extension StoreEngine {
+  package func watchServer(of path: String, _ model: StoreModel) -> (any ServerWatching)? { nil }
+
   package func openForWriting(
     _ path: String, model: StoreModel, creates: Bool, lockTimeout: Duration
   ) throws -> any StoreWriting {

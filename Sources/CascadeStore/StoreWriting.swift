@@ -7,6 +7,10 @@ package protocol StoreWriting: AnyObject {
   /// Runs `body` in one transaction of the database. What it returns is durable.
   func group<T>(_ body: () throws -> T) throws -> T
 
+  /// Returns when what this connection has committed cannot be lost any more. What cannot be taken back
+  /// comes after it: a change file leaves the queue, a receipt is given.
+  func settle() throws
+
   /// How many change files may share such a transaction.
   var mostFilesPerGroup: Int { get }
 
@@ -26,6 +30,10 @@ package protocol StoreWriting: AnyObject {
   /// The reason for an error by which the database refuses a value for good. Nil if the machine or
   /// the store itself is in trouble, so that trying again is right.
   func reason(refusing error: any Error) -> Reason?
+
+  /// What an error says that other files would not meet. Nil if each would: the database is locked,
+  /// away, full or damaged.
+  func failure(ofFile error: any Error) -> String?
 
   func saveVerdict(_ verdict: FileVerdict) throws
   var verdicts: [FileVerdict] { get throws }
@@ -99,7 +107,7 @@ package protocol StoreWriting: AnyObject {
   /// Deletes the leases that have ended. Returns when the next one ends, in milliseconds.
   func deleteExpiredLeases(at now: Int64) throws -> (wereAny: Bool, next: Int64?)
 
-  /// Whether a lease has ended that spared a node, so that the node may go now.
+  /// Whether a lease or a denial may have ended that spared a node, so that the node may go now.
   func hasReleasedCandidate(at now: Int64) throws -> Bool
 
   /// The same, for a node that no root reaches.
@@ -124,7 +132,9 @@ package protocol StoreWriting: AnyObject {
   func attach(createIndexes: Bool) throws -> AttachReport
 
   /// Creates the constraints by which the database itself denies what the rules deny.
-  func createConstraints() throws -> ConstraintReport
+  func createConstraints() throws -> OwnerReport
+  /// Creates the functions by which rows of tables of several owners are written.
+  func createFunctions() throws -> OwnerReport
 
   /// Removes everything of Cascade's from the store. After that, the store can only be attached
   /// again.
@@ -202,10 +212,18 @@ extension StoreWriting {
     get throws { try unfinishedSweep != nil || unfinishedUndo != nil }
   }
 
+  /// A file that was synced is not lost.
+  package func settle() {}
+
   /// Where writers wait for each other, triggers see every commit.
-  package func createConstraints() throws -> ConstraintReport {
+  package func createConstraints() throws -> OwnerReport {
     throw StoreError(
       "this store needs no constraints: the triggers that deny a deletion see every commit")
+  }
+
+  /// Where a store is one file, whoever may write to it may write to all of its tables.
+  package func createFunctions() throws -> OwnerReport {
+    throw StoreError("this store needs no functions: its tables have no owners of their own")
   }
 
   package func sweep(_ kinds: [SweepKind], at now: Int64) throws -> SweepResult {

@@ -13,6 +13,9 @@ package struct Submission: Sendable {
   package static let partOfSweep: Int64 = -1
   package var isLast = true
   package var line: Int64 = 0
+  /// Whether a node that it writes may go because an edge that it gives leads nowhere, where a change
+  /// does not say it.
+  package var mayDeleteItself = true
 
   package init(id: String, author: String?, fingerprint: Int64, at: Int64) {
     self.id = id

@@ -49,6 +49,11 @@ package struct SweepResult: Sendable {
   /// Adds what another part of the sweep did, in a batch of its own.
   package mutating func add(_ part: SweepResult) {
     if part.outcome == .nothing { return }
+    if part.outcome == .held && outcome == .held { otherHeldParts.append(part) }
+    if part.outcome == .held && outcome != .held {
+      (plan, heldKinds) = (part.plan, part.heldKinds)
+      (heldCount, heldEdges) = (part.heldCount, part.heldEdges)
+    }
     if outcome != .held { outcome = part.outcome }
     isCutShort = isCutShort || part.isCutShort
     let room = max(0, Receipt.mostListed - deleted.count)
@@ -59,7 +64,9 @@ package struct SweepResult: Sendable {
     files += part.files
     byCollection.merge(part.byCollection, uniquingKeysWith: +)
     byRule.merge(part.byRule, uniquingKeysWith: +)
-    blocked += part.blocked
+    blocked += part.blocked.filter { reason in
+      !blocked.contains { $0.node == reason.node && $0.message == reason.message }
+    }
     batch = batch ?? part.batch
     lockMilliseconds += part.lockMilliseconds
   }

@@ -95,12 +95,24 @@ extension DaemonProgram {
 
   package static func say(_ text: String) -> CInt {
     do {
-      try StandardStream.output.writeAll(text + "\n")
+      try StandardStream.output.writeAll(text.escapingControls(keepingLines: true) + "\n")
       return EX_OK
     } catch {
       complain("\(name): cannot write the output: \(error)")
       return EX_IOERR
     }
+  }
+
+  /// How many references a check of a model lists.
+  package static var mostListed: Int { 20 }
+
+  /// What the daemon would meet in a database, a line each.
+  package static func say(_ findings: [SetupFinding], _ references: Findings) {
+    var lines = findings.map { "\($0.kind.rawValue): \($0.message)" }
+    lines += references.list.map { "\($0.kind): \($0.message)" }
+    let rest = references.total - references.list.count
+    if rest > 0 { lines.append("… and \(rest) more references and demands") }
+    if !lines.isEmpty { _ = say(lines.joined(separator: "\n")) }
   }
 
   package static func complain(_ text: String) { StandardStream.error.write(text + "\n") }

@@ -6,8 +6,13 @@ package struct Binding {
   package var relations: [EdgeRelation] = []
   package var files: [FileRelation] = []
   package var problems: [ModelProblem] = []
+  package var stopped = StoppedParts()
+  /// What the model calls the tables that it names, by their names.
+  package var tableNames: [String: String] = [:]
   /// Of the tables that are partitioned, or are partitions, by their names.
   package var partitions: [String: Partitions] = [:]
+  /// How rows are written, by the names of tables; directly if a table is none of these.
+  package var access: [String: RowAccess] = [:]
   /// How many nodes there have to be at the other ends of edges.
   package var judgements: [Judgement] = []
   /// The tables of which nodes may go because no root reaches them.
@@ -49,10 +54,48 @@ package struct Binding {
       || relations(to: table).contains {
         $0.join != nil || !$0.allRules.isDisjoint(with: [.losingDestination, .denySourceDeletion])
       }
+      || EdgeEnd.allCases.contains { isPartlySeen(table.collection, at: $0) }
+  }
+
+  /// Whether a deletion ends what was lost before: something may follow for a node of the table from an
+  /// edge that it lost.
+  package func mayHaveLost(_ table: MappedTable) -> Bool {
+    relations(to: table).contains { !$0.allRules.isDisjoint(with: .losingSource) }
+  }
+
+  /// Whether it matters when a row of the table went, or came: what it may have lost is in other rows.
+  package func hasOrder(_ table: MappedTable) -> Bool {
+    mayHaveLost(table)
+      || relations.contains { relation in
+        relation.looseJoin != nil
+          && EdgeEnd.allCases.contains { relation.table(at: $0).number == table.number }
+      }
+  }
+
+  /// Whether a rule may deny that a node of the table goes.
+  package func isDeniable(_ table: MappedTable) -> Bool {
+    relations(to: table).contains { $0.rules.contains(.denyDestinationDeletion) }
+      || relations(from: table).contains { $0.rules.contains(.denySourceDeletion) }
+  }
+
+  /// Leaves out what is in tables of Cascade's own that are not made yet. Their numbers are below 0. The
+  /// same for JSON in `texts`, if the function that reads it is not made yet.
+  package mutating func leaveOutUnmade(texts: Bool) {
+    func isMade(_ table: MappedTable) -> Bool { !table.isManaged || table.number > 0 }
+    func isMade(_ relation: EdgeRelation) -> Bool {
+      let tables = [relation.source, relation.destination] + relation.alternatives.map(\.table)
+      if texts && relation.list?.isText == true { return false }
+      return tables.allSatisfy(isMade) && (relation.join?.isStored != true || relation.number > 0)
+    }
+    relations.removeAll { !isMade($0) }
+    judgements.removeAll {
+      !isMade($0.subject) || !($0.outgoing + $0.incoming).allSatisfy(isMade)
+    }
   }
 
   package var denies: Bool {
     !relations(with: [.denyDestinationDeletion, .denySourceDeletion]).isEmpty
+      || stopped.relationships.contains { $0.denies(at: .source) || $0.denies(at: .destination) }
   }
 }
 
@@ -66,6 +109,8 @@ package struct MappedTable {
   package let key: Columns
   /// Whether it is Cascade's own, and has objects.
   package var isManaged = false
+  /// Triggers of the application that are fired by what the daemon does to its rows.
+  package var triggers: [AppTrigger] = []
 
   /// Of objects.
   package init(objectsOf collection: String, _ number: Int64) {
@@ -79,6 +124,15 @@ package struct MappedTable {
   ) {
     (self.collection, self.number, self.name) = (collection, number, name)
     (self.key, self.isManaged) = (key, isManaged)
+  }
+
+  /// The triggers that may keep a row as it is, without a word.
+  package func keepers(_ event: AppTrigger.Event) -> [AppTrigger] {
+    triggers.filter { $0.event == event && $0.mayKeepRows }
+  }
+
+  package func hasTriggers(_ event: AppTrigger.Event) -> Bool {
+    triggers.contains { $0.event == event }
   }
 
   package func node(_ key: String) -> Node { Node(collection, self.key.key(key)) }

@@ -16,6 +16,14 @@ package struct ColumnType {
   /// That of the elements of an array.
   package private(set) var elements: [ColumnType] = []
 
+  /// That of the values of objects.
+  package static let ofObjects = ColumnType()
+
+  private init() {
+    (name, qualifiedName, isDeterministic) = ("text", "pg_catalog.text", true)
+    (scale, labels) = (nil, nil)
+  }
+
   fileprivate init(_ row: [String?]) throws {
     name = row[0]!
     qualifiedName = row[1]!

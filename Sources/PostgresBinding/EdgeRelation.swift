@@ -104,7 +104,7 @@ package struct EdgeRelation {
     case .lost: rules.contains(.deleteDestinationIfSourceDeleted)
     case .widowed: rules.contains(.deleteSourceIfDestinationDeleted)
     case .gone, .arrived: true
-    case .rowless: false
+    case .rowless, .reused: false
     }
   }
 
@@ -252,11 +252,16 @@ extension EdgeRelation {
   package var isDangling: String { dangling(at: .destination).condition }
 
   /// Whether the row `s` has a reference to one of the keys of an array of texts, which no row has.
-  package func hasLost(any array: String) -> String { hasLost(toAny(array)) }
-  package func hasLost(anyOf texts: String) -> String { hasLost(toAnyOf(texts)) }
+  /// `condition` is one on the reference.
+  package func hasLost(any array: String, where condition: String = "true") -> String {
+    hasLost(toAny(array), condition)
+  }
+  package func hasLost(anyOf texts: String, where condition: String = "true") -> String {
+    hasLost(toAnyOf(texts), condition)
+  }
 
-  private func hasLost(_ any: (isAny: String, mayBe: String)) -> String {
-    let isLost = "\(any.isAny) AND \(isDangling)"
+  private func hasLost(_ any: (isAny: String, mayBe: String), _ condition: String) -> String {
+    let isLost = "\(any.isAny) AND \(isDangling) AND \(condition)"
     guard let list else { return isLost }
     return "\(any.mayBe) AND EXISTS (SELECT FROM \(list.elements("s")) WHERE \(isLost))"
   }
@@ -284,7 +289,11 @@ extension EdgeRelation {
 
   /// Whether an edge that lost its destination, between the keys of two texts, is not lost any more.
   package func isRestored(_ from: String, _ to: String) -> String {
-    if join != nil { return hasEdge(from, to) }
+    // A join row that is a node may have had to stay.
+    if let join {
+      return join.nodes == nil
+        ? hasEdge(from, to) : "(\(hasEdge(from, to)) AND \(destination.has(to)))"
+    }
     return """
       NOT EXISTS (SELECT FROM \(edges()) WHERE \(source.key.equal("s", text: from))
         AND \(leads(toText: to)) AND \(isDangling))
@@ -316,17 +325,15 @@ extension EdgeRelation {
   // MARK: - Changes of a row
 
   /// The assignments by which a row refers to nothing.
-  package func emptied(_ columns: Columns) -> String {
-    let type = type.flatMap { type in type.empty.map { "\(type.name) = \($0)" } }
-    return (columns.all.map { "\($0.name) = \($0.empty)" } + (type.map { [$0] } ?? []))
-      .joined(separator: ", ")
+  package func emptied(_ columns: Columns) -> [Assignment] {
+    let type = type.flatMap { type in type.empty.map { Assignment(type.name, $0) } }
+    return columns.all.map { Assignment($0.name, $0.empty) } + (type.map { [$0] } ?? [])
   }
 
   /// The assignments by which it refers to the key that a text names.
-  package func filled(_ columns: Columns, with key: String) -> String {
-    let names = columns.all.map(\.name) + (type.map { [$0.name] } ?? [])
-    let values = columns.parts(of: key) + (type.map { [$0.written] } ?? [])
-    return "(\(names.joined(separator: ", "))) = ROW(\(values.joined(separator: ", ")))"
+  package func filled(_ columns: Columns, with key: String) -> [Assignment] {
+    zip(columns.all, columns.parts(of: key)).map { Assignment($0.name, $1) }
+      + (type.map { [Assignment($0.name, $0.written)] } ?? [])
   }
 
   /// Whether the referring columns of two rows differ.

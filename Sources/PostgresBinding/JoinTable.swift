@@ -26,6 +26,14 @@ package struct JoinTable {
 
   package func columns(at end: EdgeEnd) -> Columns { end == .source ? source : destination }
 
+  /// `added` of a stored edge of which no trigger saw the end go: its key has got another type.
+  package static let unseen = -1
+
+  /// Whether a row may have lost an end.
+  package func mayBeLost(_ row: String) -> String {
+    isStored ? "\(row).added <> \(JoinTable.unseen)" : "true"
+  }
+
   /// Tells apart the tables of stored edges: an edge keeps its rules, whatever becomes of the model.
   package static func part(
     _ source: MappedTable, _ destination: MappedTable, rules: Rules
@@ -33,7 +41,7 @@ package struct JoinTable {
     part([source.key, destination.key], rules: rules)
   }
 
-  static func part(_ keys: [Columns], rules: Rules) -> String {
+  package static func part(_ keys: [Columns], rules: Rules) -> String {
     let families = keys.map { $0.families.map(\.type).joined(separator: ", ") }
     return "stored: \(families.joined(separator: " -> ")); rules \(rules.rawValue)"
   }

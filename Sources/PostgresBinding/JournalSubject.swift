@@ -11,4 +11,6 @@ package enum JournalSubject: Int {
   /// The row of an edge of the relation `subject`, from `key` to `other`, went by a rule. Should the
   /// batch delete the destination, too, the edge has lost it.
   case rowless = 5
+  /// A row came under the key of a node of the collection `subject` that was deleted.
+  case reused = 6
 }

@@ -39,10 +39,9 @@ extension Binding {
   /// What cannot be seen is not judged: a demand that concerns a table that is missing asks for
   /// nothing.
   package func makeJudgements(_ model: StoreModel) -> [Judgement] {
-    if !problems.isEmpty { return [] }
-    return Demand.all(in: model).flatMap { demand -> [Judgement] in
+    Demand.all(in: model).flatMap { demand -> [Judgement] in
       let constraint = demand.constraint
-      guard let own = tables[demand.collection] else { return [] }
+      guard let own = tables[demand.collection], isSeen(demand) else { return [] }
       let others = demand.others.compactMap { tables[$0.collection] }
       if others.count < demand.others.count { return [] }
       let types = Dictionary(grouping: zip(demand.others, others)) { $0.1.number }.compactMapValues
@@ -63,6 +62,13 @@ extension Binding {
       }
       let isBounded = constraint.isBounded && !bounded.isKept
       return (isBounded ? [bounded] : []) + (constraint.unique ? unique : [])
+    }
+  }
+
+  private func isSeen(_ demand: Demand) -> Bool {
+    !stopped.relationships.contains {
+      $0.name == demand.constraint.outgoing && $0.source == demand.collection
+        || $0.name == demand.constraint.incoming && $0.destination == demand.collection
     }
   }
 

@@ -9,6 +9,9 @@ extension Binding {
     return binding
   }
 
+  /// Whether it is of a sweep that leaves some.
+  package var leavesRules: Bool { relations.contains { !$0.left.isEmpty } }
+
   /// The relations whose edges count together, seen from their destination.
   package func alikeAtDestination(_ relation: EdgeRelation) -> [EdgeRelation] {
     relations(to: relation.destination).filter { $0.name == relation.name && !$0.isTie }

@@ -20,6 +20,14 @@ extension Rules {
     .deleteSourceIfAllDestinationsDeleted, .nullifySourceIfDestinationDeleted,
   ]
 
+  /// The rules by which a node goes with what was at the other end.
+  package static let deletingDestination: Rules = [
+    .deleteDestinationIfSourceDeleted, .deleteDestinationIfAllSourcesDeleted,
+  ]
+  package static let deletingSource: Rules = [
+    .deleteSourceIfDestinationDeleted, .deleteSourceIfAllDestinationsDeleted,
+  ]
+
   /// The rules that count the edges that are left.
   package static let counted: Rules = [
     .deleteDestinationIfAllSourcesDeleted, .deleteSourceIfAllDestinationsDeleted,

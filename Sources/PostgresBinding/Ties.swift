@@ -9,7 +9,7 @@ extension EdgeRelation {
       let (table, columns) = (table(at: end), join.columns(at: end))
       let names = columns.all.map(\.name)
       let parts = [
-        name, nodes.collection, table.collection, "tie: \(names.joined(separator: ", "))",
+        name, nodes.collection, table.collection, EdgeRelation.partOfTie(names),
       ]
       return try number(parts).map { number in
         EdgeRelation(
@@ -18,6 +18,11 @@ extension EdgeRelation {
       }
     }
     return ties.count == EdgeEnd.allCases.count ? ties : nil
+  }
+
+  /// Tells a tie apart by the quoted names of its columns.
+  package static func partOfTie(_ columns: [String]) -> String {
+    "tie: \(columns.joined(separator: ", "))"
   }
 
   /// Whether it ties join rows to this end of a relation.

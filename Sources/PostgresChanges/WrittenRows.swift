@@ -7,17 +7,21 @@ internal import PostgresTables
 ///
 /// 1. Before a row is written for the first time, the edges that it has are journaled as lost. Those
 ///    that it has again at the end are not lost.
-/// 2. What a row refers to when it is deleted, its deletion journals.
+/// 2. What a row refers to when it is deleted, its deletion journals. A row that is put again then is the
+///    same one, and had these edges before: those that it does not have again were removed.
 struct WrittenRows {
   private let store: StoreConnection
   private let batch: Int64
   /// By the number of their table.
   private(set) var keys: [Int64: Set<String>] = [:]
-  /// Keys of rows that were deleted before they were written.
+  /// Keys of rows that were deleted, and the tables that were emptied.
   private var deleted: [Int64: Set<String>] = [:]
-  /// The rows of `cascade.work` that rule 1 wrote. An edge in one of them was removed before its row
-  /// was deleted, unless the deletion journals it, too.
+  private var emptied: Set<Int64> = []
+  /// The rows of `cascade.work` with the edges that rows had before. An edge in one of them was removed
+  /// before its row was deleted, unless a deletion behind it journals it, too.
   private(set) var before: [Int64] = []
+  /// How many edges were removed so that nothing follows.
+  private var removedAlone = 0
 
   init(_ store: StoreConnection, batch: Int64) { (self.store, self.batch) = (store, batch) }
 
@@ -27,7 +31,10 @@ struct WrittenRows {
   /// no edge to them before.
   mutating func willWrite(_ key: String, of table: MappedTable, made: Set<Node>) throws {
     let isFirst = keys[table.number, default: []].insert(key).inserted
-    if !isFirst || deleted[table.number]?.contains(key) == true { return }
+    if emptied.contains(table.number) || deleted[table.number]?.contains(key) == true {
+      return try noteReturn(of: key, in: table, isFirst: isFirst)
+    }
+    if !isFirst { return }
     for relation in store.binding.relations(heldBy: table) {
       let new = relation.alternatives.isEmpty ? [] : keys(of: relation.destination, in: made)
       before += try store.db.run(
@@ -43,21 +50,57 @@ struct WrittenRows {
     }
   }
 
+  /// A row that was written before it was deleted has told what it had. An edge that it was given since
+  /// then, and does not have again, never was.
+  private mutating func noteReturn(
+    of key: String, in table: MappedTable, isFirst: Bool
+  ) throws {
+    let relations = store.binding.relations(from: table).filter { $0.join == nil }
+      .map { "\($0.number)" }
+    if relations.isEmpty { return }
+    let isOfDeletion = """
+      \(isLost(relations.joined(separator: ", "))) AND j.key = $1 AND NOT j.id = ANY($2::bigint[])
+      """
+    let values = [key, arrayText(before.map(String.init))]
+    if isFirst {
+      let ids = try store.db.run("SELECT j.id FROM cascade.work j WHERE \(isOfDeletion)", values)
+      before += ids.texts.compactMap { Int64($0) }
+    } else {
+      try store.db.run("DELETE FROM cascade.work j WHERE \(isOfDeletion)", values)
+    }
+  }
+
   private func keys(of table: MappedTable, in nodes: Set<Node>) -> [String] {
     nodes.filter { $0.collection == table.collection }.compactMap { table.key.text($0.key) }
   }
 
-  /// What a row referred to that is deleted, its deletion journals.
-  mutating func note(_ key: String, of table: MappedTable) {
+  /// A row that was inserted by its other columns: it had no edges before.
+  mutating func noteInsertion(_ key: String, of table: MappedTable) {
+    keys[table.number, default: []].insert(key)
+  }
+
+  /// An edge that a row does not have any more was removed so that nothing follows.
+  mutating func forgetLoss(of relation: EdgeRelation, from key: String, to other: String) throws {
+    removedAlone += try store.db.run(
+      """
+      DELETE FROM cascade.work j WHERE \(isLost("\(relation.number)")) AND j.key = $1 AND j.other = $2
+      AND NOT \(relation.hasEdge("j.key", "j.other"))
+      """, [key, other]
+    ).changed
+  }
+
+  mutating func noteDeletion(of key: String, from table: MappedTable) {
     deleted[table.number, default: []].insert(key)
   }
+
+  mutating func noteDeletion(ofAllIn table: MappedTable) { emptied.insert(table.number) }
 
   // MARK: - At the end
 
   /// How many edges the file has added and removed in rows that are there. Journals the ends of
   /// edges that are not there.
   func finish() throws -> (added: Int, removed: Int) {
-    var (added, removed) = (0, 0)
+    var (added, removed) = (0, removedAlone)
     for (number, keys) in keys {
       guard let table = store.binding.table(number) else { continue }
       let keys = arrayText(keys.sorted())

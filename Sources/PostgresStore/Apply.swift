@@ -2,6 +2,7 @@ package import CascadeModel
 internal import CascadePostgres
 package import CascadeStore
 internal import PostgresChanges
+internal import PostgresSweeps
 internal import PostgresTables
 
 /// Change files. Each is one transaction in the meaning of the rules: it is judged when its changes
@@ -9,11 +10,10 @@ internal import PostgresTables
 extension PostgresWriter {
   package func group<T>(_ body: () throws -> T) throws -> T {
     defer { bindAgain() }
-    let standbys = try Standbys(store)
-    let result = try store.transaction { try body() }
-    try standbys.awaitFlush()
-    return result
+    return try store.transaction { try body() }
   }
+
+  package func settle() throws { try settlement?.settle(upTo: Settlement.durable) }
 
   /// A table that a file made is gone, if the file was rejected.
   private func bindAgain() {
@@ -31,22 +31,37 @@ extension PostgresWriter {
   ) throws -> Receipt {
     if isBindingStale { try store.bind(numbering: false) }
     return try db.savepoint {
-      let batch = try db.run("SELECT nextval('cascade.batch')").integer!
-      var file = ChangeFile(store, batch: batch, submission) {
+      try DeferredConstraints(store).postpone()
+      let begun = try db.runAgain("SELECT nextval('cascade.batch'), \(HeldEdges.areAny)").rows[0]
+      let hasWaiting = begun[1] == "t"
+      var file = ChangeFile(
+        store, batch: Int64(begun[0]!)!, submission, hasWaiting: hasWaiting
+      ) {
         try self.isApproved($0, ofFile: submission.id)
       }
       defer { if file.madeTable { isBindingStale = true } }
       while let change = try next() { try file.apply(change) }
       var completed = submission
       complete(&completed)
-      return try file.finish(completed)
+      let receipt = try file.finish(completed)
+      // No trigger tells what the file has done, and it may be the end of a denial.
+      if hasWaiting { try BlockedNodes(store).lookAgain() }
+      return receipt
     }
   }
 
   package func ledgerEntry(_ id: String) throws -> LedgerEntry? { try Ledger(store).entry(id) }
 
+  package func failure(ofFile error: any Error) -> String? {
+    if let stopped = error as? StoppedPart { return stopped.description }
+    guard let error = error as? PostgresError, !error.isAboutTheServer else { return nil }
+    let missing = error.isNotAllowed ? (try? MissingGrants(store).statements()) ?? [] : []
+    let remedy = missing.isEmpty ? "" : ": " + missing.joined(separator: " ")
+    return "PostgreSQL error \(error.sqlState ?? ""): \(error.sentence)\(remedy)"
+  }
+
   package func reason(refusing error: any Error) -> Reason? {
     guard let error = error as? PostgresError, error.isAboutTheValue else { return nil }
-    return Reason(.invalid, error.message)
+    return Reason(refusal: error)
   }
 }

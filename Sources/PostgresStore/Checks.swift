@@ -15,8 +15,13 @@ struct SetupCheck {
     let problems = store.binding.problems.map {
       SetupFinding(kind: .binding, table: nil, message: $0.description)
     }
-    return try problems + IndexSearch(store).findings() + triggerFindings() + isolationFindings()
-      + standbyFindings() + effectless
+    return try problems + triggerFindings() + OwnerFunctions(store).findings()
+      + findingsOfDatabase()
+  }
+
+  /// Those that do not need the store to be attached.
+  func findingsOfDatabase() throws -> [SetupFinding] {
+    try IndexSearch(store).findings() + isolationFindings() + standbyFindings() + effectless
   }
 
   /// What only SQLite knows is accepted, so that a model may move.
@@ -50,12 +55,14 @@ struct SetupCheck {
   }
 
   private func standbyFindings() throws -> [SetupFinding] {
-    if try !Standbys.areHidden(store) { return [] }
+    let query = Standbys(store.server.location).query(upTo: Standbys.nothing)
+    if try !Standbys.sight(store.db.run(query).rows[0]).0.isHidden { return [] }
+    let grant = try store.db.run("SELECT \(Standbys.grant)").text ?? ""
     return [
       SetupFinding(
         kind: .binding, table: nil,
-        message: "the daemon's role cannot see how far the standbys are, and a change file may be "
-          + "lost with the server: GRANT pg_monitor TO it")
+        message: "the daemon's role cannot see how far the standbys are, so a change file may be "
+          + "lost with the server: \(grant)")
     ]
   }
 

@@ -11,13 +11,16 @@ internal import PostgresTables
 /// twice a second too. Without the row, no commit pays for a notification. To other daemons, these
 /// looks tell that this one is alive.
 ///
-/// In the portable dialect nothing notifies it: it looks several times a second, and prolongs the
-/// leader's term.
+/// Where nothing notifies it (`Notification`), it looks by itself: at once after there was news, and then less
+/// and less often. In the portable dialect it also prolongs the leader's term.
 final class CommitWatch: CommitWatching {
   private let db: Session
   private let dialect: Dialect
+  private let isNotifiedOfNews: Bool
   private var isAsleep = false
   private var seen: [String?] = []
+  private var seenSchema: String?
+  private var schemaRead: ContinuousClock.Instant?
   private var prolonged: ContinuousClock.Instant?
 
   /// When the daemon finds news as soon as it looks, others commit all the time: then it works more at
@@ -25,15 +28,20 @@ final class CommitWatch: CommitWatching {
   private var pause = CommitWatch.shortestPause
   private static let shortestPause = Duration.milliseconds(10)
   private static let longestPause = Duration.milliseconds(80)
-  private static let timeBetweenLooks = Duration.milliseconds(200)
+  /// How long to sleep before it looks by itself.
+  private var nap = CommitWatch.shortestNap
+  private static let shortestNap = Duration.milliseconds(5)
+  private var longestNap: Duration { .milliseconds(dialect == .portable ? 200 : 1_000) }
+  private static let timeBetweenSchemas = Duration.milliseconds(900)
 
   init(_ path: String) throws {
     let location = try Location(path)
     dialect = location.dialect
-    db = try Session(location.uri, name: Leadership.daemon)
+    db = try Server.of(location).open(Leadership.daemon)
     // A crash that loses what is written here also ends the sessions that wrote it.
     try db.execute("SET synchronous_commit = off")
-    if dialect == .fast { try db.listen("cascade") }
+    isNotifiedOfNews = try Notification.isUsed(db, location)
+    if isNotifiedOfNews { try db.listen("cascade") }
     try wake()
   }
 
@@ -43,6 +51,7 @@ final class CommitWatch: CommitWatching {
 
   private func wake() throws {
     isAsleep = false
+    nap = CommitWatch.shortestNap
     if dialect == .portable { return }
     do throws(PostgresError) {
       try db.runAgain("DELETE FROM cascade.asleep")
@@ -54,12 +63,13 @@ final class CommitWatch: CommitWatching {
 
   private func fallAsleep() throws {
     isAsleep = true
-    if dialect == .fast { try db.runAgain("INSERT INTO cascade.asleep DEFAULT VALUES") }
+    if isNotifiedOfNews { try db.runAgain("INSERT INTO cascade.asleep DEFAULT VALUES") }
   }
 
   private func isNotified() throws -> Bool {
-    if dialect == .fast { return try db.notification(within: 500) }
-    SystemClock.sleep(for: CommitWatch.timeBetweenLooks)
+    if isNotifiedOfNews { return try db.notification(within: 500) }
+    SystemClock.sleep(for: nap)
+    nap = min(nap * 2, longestNap)
     return false
   }
 
@@ -69,7 +79,7 @@ final class CommitWatch: CommitWatching {
   func next() throws -> Bool {
     try prolongTerm()
     if !isAsleep {
-      if try isNews() {
+      if try isNews() || isOtherSchema() {
         SystemClock.sleep(for: pause)
         pause = min(pause * 2, CommitWatch.longestPause)
         return true
@@ -78,7 +88,7 @@ final class CommitWatch: CommitWatching {
       try fallAsleep()
     }
     let hasNews = try isNews() || isNotified()
-    guard try hasNews || isNews() else { return false }
+    guard try hasNews || isNews() || isOtherSchema() else { return false }
     try wake()
     return true
   }
@@ -87,6 +97,22 @@ final class CommitWatch: CommitWatching {
     let now = try JournalNews.read(db)
     defer { seen = now }
     return now != seen && now.first != "0"
+  }
+
+  /// Tables tell nothing of changes to themselves, so their rows in the catalog are looked at. As long as
+  /// the model does not fit them, that is news each time.
+  private func isOtherSchema() throws -> Bool {
+    let now = ContinuousClock.now
+    if let schemaRead, now - schemaRead < CommitWatch.timeBetweenSchemas { return false }
+    schemaRead = now
+    do throws(PostgresError) {
+      let (schema, hasProblems) = try WatchedSchema.read(db)
+      defer { seenSchema = schema }
+      return hasProblems || seenSchema.map { $0 != schema } ?? false
+    } catch {
+      if !error.isMissingTable { throw error }
+      return false
+    }
   }
 
   private func prolongTerm() throws {

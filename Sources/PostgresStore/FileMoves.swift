@@ -15,6 +15,8 @@ internal import PostgresTables
 ///
 /// If the daemon is killed in between, the row of the file is still there, and the file is in one
 /// place or the other. The same steps find it.
+///
+/// What was read of the rows is settled before a file is touched (`Settlement`).
 extension PostgresWriter {
   private static let mostFiles = 64
 
@@ -24,19 +26,49 @@ extension PostgresWriter {
     _ paths: StorePaths, at now: Int64, budget: Duration
   ) throws -> FileWork {
     var work = FileWork()
-    if model.files.isEmpty || isDetached || isPartlyBound { return work }
+    if model.files.isEmpty || isDetached { return work }
     let hasWork = try hasFileWork
     if !hasWork && areRootsRecorded { return work }
     var roots = FileRoots(model, StorePaths(store: paths.spool, spool: paths.spool))
     try leaveOutUnmounted(&roots)
-    areRootsRecorded = true
-    if !hasWork { return work }
+    let areOurs = try roots.leaveOutForeign(store.rootOwner, claims: true)
+    if !areRootsRecorded { try UnknownTrash(store).notice(roots) }
+    areRootsRecorded = areOurs
+    if try areOurs && !hasWork && !hasFileWork { return work }
     work.waiting.formUnion(roots.problems.filter { $0.kind == .fileRoot }.map(\.message))
+    do {
+      try process(roots, now, &work)
+    } catch let unsettled as StoreAway {
+      work.waiting.insert(unsettled.description)
+    }
+    return work
+  }
+
+  private func process(_ roots: FileRoots, _ now: Int64, _ work: inout FileWork) throws {
+    try restoreUnknown(roots, now, &work)
     try restoreFiles(roots, &work)
     try moveReleased(FileMover(roots: roots, now: now), &work)
     try settleMoved(FileMover(roots: roots, now: now), &work)
     try deleteMarked(roots, &work)
-    return work
+  }
+
+  /// A root that is not there now is looked through when it is.
+  private func restoreUnknown(_ roots: FileRoots, _ now: Int64, _ work: inout FileWork) throws {
+    if try store[meta: UnknownTrash.key] == nil { return }
+    for root in roots.all where !rootsLookedThrough.contains(root.name) {
+      try work.attempt { work in
+        let waiting = work.waiting
+        try UnknownTrash(store).look(through: root, &work, now, settle: settleWhatWasRead)
+        if work.waiting == waiting { rootsLookedThrough.insert(root.name) }
+      }
+    }
+    if model.files.keys.contains(where: { !rootsLookedThrough.contains($0) }) { return }
+    try store.set(UnknownTrash.key, nil)
+    rootsLookedThrough = []
+  }
+
+  private func settleWhatWasRead() throws {
+    try settlement?.settle(upTo: Settlement.everything)
   }
 
   private var hasFileWork: Bool {
@@ -46,6 +78,7 @@ extension PostgresWriter {
         SELECT EXISTS (SELECT FROM cascade.file
           WHERE state <> \(FileState.trashed.rawValue) AND batch IS NOT NULL
           AND (id > \(lastTriedFile) OR state <> \(FileState.released.rawValue)))
+          OR EXISTS (SELECT FROM cascade.meta WHERE key = '\(UnknownTrash.key)')
         """
       ).bool
     }
@@ -75,6 +108,7 @@ extension PostgresWriter {
     guard let last = files.last else { return }
     var changed: [String: Set<String>] = [:]
     let named = try rows.named(files)
+    try settleWhatWasRead()
     var (moved, settled): ([ReleasedFile], [ReleasedFile]) = ([], [])
     for file in files {
       switch mover.move(file, isNamed: named.contains(file.id), &changed) {
@@ -110,6 +144,7 @@ extension PostgresWriter {
     let all = try rows.moved(limit: PostgresWriter.mostFiles)
     // Whether its time has come was found first: what is committed by then is seen now.
     let named = try rows.named(all.map(\.file))
+    if !all.isEmpty { try settleWhatWasRead() }
     var (trashed, settled): ([ReleasedFile], [ReleasedFile]) = ([], [])
     for (file, isDue) in all {
       try work.attempt { work in
@@ -148,7 +183,9 @@ extension PostgresWriter {
   private func restoreFiles(_ roots: FileRoots, _ work: inout FileWork) throws {
     var changed: [String: Set<String>] = [:]
     var (done, left): ([ReleasedFile], [(file: ReleasedFile, why: String)]) = ([], [])
-    for file in try rows.rows(.toRestore, limit: PostgresWriter.mostFiles) {
+    let files = try rows.rows(.toRestore, limit: PostgresWriter.mostFiles)
+    if !files.isEmpty { try settleWhatWasRead() }
+    for file in files {
       guard let root = roots[file.root] else { continue }
       try work.attempt { work in
         if try !root.isInTrash(file.path, batch: file.batch) {
@@ -181,6 +218,7 @@ extension PostgresWriter {
     let files = try rows.rows(.toDelete, limit: PostgresWriter.mostFiles)
       .filter { roots[$0.root] != nil }
     let named = try rows.named(files)
+    if !files.isEmpty { try settleWhatWasRead() }
     let wanted = files.filter { file in
       named.contains(file.id) && ((try? roots[file.root]?.file(file.path)) ?? nil) == nil
     }

@@ -110,7 +110,9 @@ struct FileCheck {
 
   init(_ store: StoreConnection, _ paths: StorePaths) throws {
     self.store = store
-    roots = FileRoots(store.model, StorePaths(store: paths.spool, spool: paths.spool))
+    var roots = FileRoots(store.model, StorePaths(store: paths.spool, spool: paths.spool))
+    roots.leaveOutForeign(try store.rootOwner, claims: false)
+    self.roots = roots
     try store.begin([.onDisk])
   }
 
@@ -119,7 +121,7 @@ struct FileCheck {
   /// Reads the disk. Returns what could not be read.
   private func read() throws -> [String] {
     var unreadable: [String] = []
-    for root in roots.all {
+    for root in roots.all where !store.binding.stopped.roots.contains(root.name) {
       var walk = FileWalk(root)
       var paths: [String] = []
       try walk.run { path in

@@ -15,7 +15,7 @@ struct DanglingFound {
   /// Everything follows from these.
   var clear: [DanglingReferences.Missing] = []
   var held: [DanglingReferences.Missing] = []
-  /// Of those that were approved: the plans, and how many nodes they said would go.
+  /// Of those that were approved: the plans, and how many nodes go, as far as the plans said so.
   var releasedPlans: [Int64] = []
   var releasedCount = 0
   var released: [DanglingReferences.Missing] = []
@@ -56,7 +56,7 @@ extension PostgresWriter {
       let count = plans.map(\.deletedCount).max() ?? 0
       if gone - count > model.limits.hold.deletes { continue }
       found.released += same
-      found.releasedCount += count
+      found.releasedCount += min(gone, count)
       found.releasedPlans += plans.map(\.number)
       found.held.removeAll { $0.node == node }
     }

@@ -1,4 +1,5 @@
 internal import CascadeModel
+internal import CascadePlanning
 internal import CascadePostgres
 package import CascadeStore
 internal import PostgresBinding
@@ -97,10 +98,8 @@ extension PostgresWriter {
     if isDetached { return false }
     return try db.runAgain(
       """
-      SELECT EXISTS (SELECT FROM cascade.blocked b JOIN cascade.collection c
-        ON c.number = b.collection WHERE b.is_leased AND NOT EXISTS (
-          SELECT FROM cascade.lease l WHERE l.collection = c.name
-          AND (l.key IS NULL OR l.key = b.key) AND l.expires > \(LeaseTable.seconds)))
+      SELECT EXISTS (SELECT FROM cascade.blocked b
+        WHERE b.is_leased AND NOT \(BlockedNodes.isLeased))
       """
     ).bool
   }
@@ -117,6 +116,7 @@ extension PostgresWriter {
   /// it. `elapsed` is a clock of this machine that is never set.
   package func noteTime(wall: Int64, elapsed: Int64) throws {
     if isDetached { return }
+    try noteWallClock(wall, elapsed)
     try reviewQueries.askAhead(store)
     let row = try db.runAgain(reviewQueries.clock).rows[0]
     let (server, lease) = (Int64(row[0]!)!, row[1].flatMap { Int64($0) })
@@ -130,6 +130,16 @@ extension PostgresWriter {
     lastTime = LastTime(server: server, elapsed: elapsed, lease: lease)
   }
 
+  /// The trash, the ledger and notices end by the clock of this machine.
+  private func noteWallClock(_ wall: Int64, _ elapsed: Int64) throws {
+    let finding = try clock.compare(wall: wall, elapsed: elapsed) { try store[meta: "clock.last"] }
+    if finding == .nothing { return }
+    try store.transaction {
+      try store.set("clock.last", wall)
+      if case .jump(let jump) = finding { try ClockJumps.record(jump, db) }
+    }
+  }
+
   /// What the clocks showed, and the newest lease.
   struct LastTime {
     fileprivate let server: Int64
@@ -140,7 +150,9 @@ extension PostgresWriter {
     fileprivate static let leastJump: Int64 = 2_000
   }
 
-  package func saveTime(wall: Int64) {}
+  package func saveTime(wall: Int64) throws {
+    if !isDetached { try store.set("clock.last", wall) }
+  }
 }
 
 /// The leases in force, the first to end first.

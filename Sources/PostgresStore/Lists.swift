@@ -45,13 +45,9 @@ extension PostgresReader {
       let rows = try store.db.run(
         """
         SELECT batch, at, author, id, part, deleted, undone_at, undone_by,
-          EXISTS (SELECT FROM cascade.deleted k WHERE k.batch = l.batch AND k.rows IS NOT NULL)
-            OR EXISTS (SELECT FROM cascade.nullified n WHERE n.batch = l.batch)
-            OR EXISTS (SELECT FROM cascade.unlinked u WHERE u.batch = l.batch AND u.row IS NOT NULL)
-            OR \(FileRows.isKept)
+          \(Batch.isKept)
         FROM cascade.ledger l
-        WHERE batch > \(batch) AND (deleted > 0 OR undone_at IS NOT NULL
-          OR \(FileRows.isKept))
+        WHERE batch > \(batch) AND (deleted > 0 OR undone_at IS NOT NULL OR \(Batch.isKept))
         ORDER BY batch \(order) LIMIT \(limit)
         """
       ).rows
@@ -104,4 +100,14 @@ extension PostgresReader {
   package func ledgerEntry(_ id: String) throws -> LedgerEntry? {
     try ask { try Ledger($0).entry(id) }
   }
+}
+
+extension Batch {
+  /// Whether the trash has something of the batch `l`, apart from names.
+  fileprivate static let isKept = """
+    (EXISTS (SELECT FROM cascade.deleted k WHERE k.batch = l.batch AND k.rows IS NOT NULL)
+      OR EXISTS (SELECT FROM cascade.nullified n WHERE n.batch = l.batch)
+      OR EXISTS (SELECT FROM cascade.unlinked u WHERE u.batch = l.batch AND u.row IS NOT NULL)
+      OR \(FileRows.isKept))
+    """
 }

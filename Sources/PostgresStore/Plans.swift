@@ -48,7 +48,7 @@ extension PostgresWriter {
     return file.hasPrefix("/") ? .sweep([SweepKind](planFile: file)) : .file(file)
   }
 
-  /// An approval is for what the plan would delete, and not for much more.
+  /// An approval is for the nodes that the plan would delete, and for no other ones.
   func isApproved(_ held: HeldPlan, _ kinds: [SweepKind]) throws -> Bool {
     try isApproved(held, where: "file = $1", kinds.planFile)
   }
@@ -62,9 +62,8 @@ extension PostgresWriter {
     try db.run(
       """
       SELECT EXISTS (SELECT FROM cascade.plan WHERE \(condition) AND is_approved AND value IS NULL
-        AND \(held.lostCount) - lost <= \(model.limits.hold.deletes)
-        AND (checksum = \(held.checksum)
-          OR \(held.deletedCount) - deleted <= \(model.limits.hold.deletes)))
+        AND checksum = \(held.checksum)
+        AND \(held.lostCount) - lost <= \(model.limits.hold.deletes))
       """, [value]
     ).bool
   }

@@ -16,6 +16,10 @@ package struct PostgresEngine: StoreEngine {
     try CommitWatch(path)
   }
 
+  package func watchServer(of path: String, _ model: StoreModel) throws -> (any ServerWatching)? {
+    try ServerPulse(path, model)
+  }
+
   package func openForWriting(
     _ path: String, model: StoreModel, creates: Bool, attaches: Bool, lockTimeout: Duration
   ) throws -> any StoreWriting {

@@ -21,11 +21,16 @@ package final class PostgresWriter: StoreWriting {
   /// The state of the schema to which the binding and the triggers were found to fit.
   private var followedSchema: String?
   private let role: String
+  /// Nil if the store is detached.
+  private(set) var settlement: Settlement?
   let reviewQueries: ReviewQueries
   var lastTime: LastTime?
+  var clock = ClockReview()
   /// Files up to this one wait until they are tried again.
   var lastTriedFile: Int64 = 0
   var areRootsRecorded = false
+  /// Roots whose trash was searched for files that the database does not know.
+  var rootsLookedThrough: Set<String> = []
 
   var db: Session { _read { yield store.db } }
   package var model: StoreModel { store.model }
@@ -34,58 +39,79 @@ package final class PostgresWriter: StoreWriting {
   package init(
     _ path: String, _ model: StoreModel, attaches: Bool?, lockTimeout: Duration
   ) throws {
-    store = try StoreConnection(path, model, lockTimeout: lockTimeout)
+    store = try StoreConnection(path, model, lockTimeout: lockTimeout, isWriter: true)
     reviewQueries = ReviewQueries(model)
     role = try store.db.run("SELECT session_user").text!
-    if attaches == true { try refuseUnsafeRole() }
+    if attaches == true { try refuseUnfitRole() }
     try Leadership(store).take(attaching: attaches == true)
     switch attaches {
     case true?: _ = try attach(createIndexes: false)
     case false?: if try store.isAttached { try detach() } else { isDetached = true }
     case nil: isDetached = try !store.isAttached
     }
+    if !isDetached { try prepareSettlement() }
+  }
+
+  private func prepareSettlement() throws {
+    settlement = try Settlement(store)
+    try settlement?.begin()
+    try settlement?.record()
   }
 
   // MARK: - Attachment
 
   package func attach(createIndexes: Bool) throws -> AttachReport {
-    try refuseUnsafeRole()
+    try refuseUnfitRole()
     if isDetached { try Leadership(store).take(attaching: true) }
     let report = try store.transaction { try Attachment(store, role: role).attach() }
     isDetached = false
+    try prepareSettlement()
     return report
   }
 
-  private func refuseUnsafeRole() throws {
+  private func refuseUnfitRole() throws {
     if try db.run("SELECT rolsuper FROM pg_roles WHERE rolname = session_user").bool {
       throw StoreError(
         "the role \"\(role)\" is a superuser: give the daemon a role of its own, with the rights "
           + "that the guide lists")
     }
+    try MissingGrants(store).refuse()
   }
 
   @discardableResult
   package func detach() throws -> DetachReport {
     let report = try Leadership(store).leave { try Attachment(store, role: role).detach() }
+    try giveUpRoots()
     isDetached = true
+    settlement = nil
     return report
   }
 
-  package func createConstraints() throws -> ConstraintReport {
+  package func createConstraints() throws -> OwnerReport {
     try store.transaction { try DenialConstraints(store).create() }
   }
 
+  package func createFunctions() throws -> OwnerReport {
+    let report = try store.transaction { try OwnerFunctions(store).create() }
+    if !report.made.isEmpty { try store.bind(numbering: false) }
+    return report
+  }
+
   package var bindingProblems: [ModelProblem] { store.binding.problems }
-  package var isPartlyBound: Bool { !store.binding.problems.isEmpty }
+  /// What does not fit is stopped alone.
+  package var isPartlyBound: Bool { false }
 
   /// A dropped table takes its triggers along, so they are looked for after each commit.
   @discardableResult
   package func followSchema() throws -> Int64 {
     if isDetached { return 0 }
+    try settlement?.record()
     let commits = try news.commits
     let schema = try SchemaState.read(store)
     if schema != nil && schema == followedSchema { return commits }
-    let report = try store.transaction { try Attachment(store, role: role).follow() }
+    let report = try MissingGrants(store).naming {
+      try store.transaction { try Attachment(store, role: role).follow() }
+    }
     // Another session may have changed something meanwhile.
     let isSame = try report.triggersMade.isEmpty && SchemaState.read(store) == schema
     followedSchema = isSame ? schema : nil
@@ -103,7 +129,7 @@ package final class PostgresWriter: StoreWriting {
   }
 
   /// For a sweep that runs by itself, if any does.
-  package var hasJournal: Bool { get throws { try db.runAgain(reviewQueries.journal).bool } }
+  package var hasJournal: Bool { get throws { try db.runAgain(reviewQueries.journal(store)).bool } }
 
   package var rescanReason: RescanReason? {
     get throws {

@@ -1,45 +1,140 @@
 package import CascadeModel
+internal import CascadePlanning
 internal import CascadePostgres
 package import CascadeStore
 internal import PostgresSweeps
 internal import PostgresTables
 
-/// Removes what was kept long enough.
-struct Retention {
+/// Deletes what is past its time (`CascadePlanning.Retention`), in transactions of their own.
+struct ExpiredRows {
   private let store: StoreConnection
   private let now: Int64
+  private let retention: Retention
+  /// How many batches, notices or entries a transaction takes. All of a batch goes together, so that none
+  /// is undone in part.
+  private var most = ExpiredRows.firstMost
+  private static let firstMost = 64
 
-  init(_ store: StoreConnection, _ now: Int64) { (self.store, self.now) = (store, now) }
+  init(_ store: StoreConnection, at now: Int64) {
+    (self.store, self.now, retention) = (store, now, Retention(store.model, at: now))
+  }
 
-  /// Returns how many batches left the trash.
-  func deleteOld() throws -> Int {
-    try store.transaction {
-      let old = "batch IN (SELECT batch FROM cascade.ledger WHERE at < \(time(store.model.trash)))"
-      let batches =
-        try store.db.run(
-          """
-          WITH d AS (DELETE FROM cascade.deleted WHERE \(old) RETURNING batch)
-          SELECT count(DISTINCT batch) FROM d
-          """
-        ).integer ?? 0
-      try store.db.run("DELETE FROM cascade.nullified WHERE \(old)")
-      try store.db.run("DELETE FROM cascade.unlinked WHERE \(old)")
-      try store.db.run(
-        """
-        UPDATE cascade.file SET state = \(FileState.toDelete.rawValue)
-        WHERE state = \(FileState.trashed.rawValue) AND \(old)
-        """)
-      try store.db.run(
-        "DELETE FROM cascade.ledger WHERE at < \(time(store.model.retention.ledger)) AND NOT "
-          + "EXISTS (SELECT FROM cascade.deleted k WHERE k.batch = ledger.batch) AND NOT "
-          + "EXISTS (SELECT FROM cascade.file f WHERE f.batch = ledger.batch)")
-      try store.db.run(
-        "DELETE FROM cascade.notice WHERE at < \(time(store.model.retention.notices))")
-      return Int(batches)
+  private var db: Session { _read { yield store.db } }
+
+  /// Returns how many batches left the trash. A transaction is to take no longer than `budget`.
+  mutating func delete(within budget: Duration, _ manners: StepPolicy) throws -> Int {
+    var (search, batches) = (Retention.Search(), 0)
+    while let (kept, numbers) = try retention.next(&search, find) {
+      var rest = numbers[...]
+      while !rest.isEmpty {
+        let start = ContinuousClock.now
+        try store.transaction { try delete(Array(rest.prefix(most)), kept) }
+        rest = rest.dropFirst(most)
+        let time = ContinuousClock.now - start
+        if time > budget { most = max(1, most / 2) }
+        if time < budget / 4 { most = min(2 * most, Retention.page) }
+        try manners.pause(.zero)
+      }
+      if [.trash, .files].contains(kept) { batches += numbers.count }
+    }
+    return batches
+  }
+
+  private func delete(_ numbers: [Int64], _ kept: Retention.Kept) throws {
+    let statements =
+      switch kept {
+      case .trash:
+        ["deleted", "nullified", "unlinked"].map {
+          "DELETE FROM cascade.\($0) WHERE batch = ANY($1::bigint[])"
+        } + [ExpiredRows.releasing]
+      case .files: [ExpiredRows.releasing]
+      case .notices: ["DELETE FROM cascade.notice WHERE id = ANY($1::bigint[])"]
+      case .entries: ["DELETE FROM cascade.ledger WHERE batch = ANY($1::bigint[])"]
+      }
+    let all = arrayText(numbers.map { "\($0)" })
+    try db.runEach(statements.map { Statement($0, [all]) })
+  }
+
+  private static let releasing = """
+    UPDATE cascade.file SET state = \(FileState.toDelete.rawValue)
+    WHERE state = \(FileState.trashed.rawValue) AND batch = ANY($1::bigint[])
+    """
+
+  // MARK: - The next page
+
+  private func find(_ kept: Retention.Kept, behind number: Int64) throws -> [Retention.Item] {
+    try db.run(query(kept), ["\(number)"]).rows.map { row in
+      Retention.Item(
+        number: Int64(row[0]!)!, at: row[1].flatMap { Int64($0) },
+        ties: Retention.Ties(rawValue: Int(row[2]!)!))
     }
   }
 
-  private func time(_ age: Duration) -> Int64 { now - Int64(age / .milliseconds(1)) }
+  private func query(_ kept: Retention.Kept) -> String {
+    switch kept {
+    case .trash: batches(of: ["deleted", "nullified", "unlinked"])
+    case .files: batches(of: ["file"], " AND k.state = \(FileState.trashed.rawValue)")
+    case .notices:
+      """
+      SELECT t.id, \(time(ofBatch: "t.batch")), 0 FROM (
+        SELECT id, batch FROM cascade.notice WHERE id > $1::bigint ORDER BY id LIMIT \(Retention.page)) t
+      ORDER BY 1
+      """
+    case .entries: entries
+    }
+  }
+
+  /// An index finds each next batch, however many rows a batch has.
+  private func batches(of tables: [String], _ condition: String = "") -> String {
+    func next(_ batch: String) -> String {
+      let least = tables.map {
+        "(SELECT min(k.batch) FROM cascade.\($0) k WHERE k.batch > \(batch)\(condition))"
+      }
+      return "least(\(least.joined(separator: ", ")))"
+    }
+    return """
+      WITH RECURSIVE t(batch) AS (SELECT \(next("$1::bigint"))
+        UNION ALL SELECT \(next("t.batch")) FROM t WHERE t.batch IS NOT NULL)
+      SELECT t.batch, \(time(ofBatch: "t.batch")), \(sum([(.openWork, isOpen)]))
+      FROM (SELECT t.batch FROM t WHERE t.batch IS NOT NULL LIMIT \(Retention.page)) t ORDER BY 1
+      """
+  }
+
+  private var entries: String {
+    func has(_ table: String, _ condition: String = "") -> String {
+      "EXISTS (SELECT FROM cascade.\(table) k WHERE k.batch = t.batch\(condition))"
+    }
+    let isLast = """
+      NOT t.is_last AND NOT EXISTS (
+        SELECT FROM cascade.ledger n WHERE n.id = t.id AND n.part > t.part)
+      """
+    let trash = ["deleted", "nullified", "unlinked"].map { has($0) }.joined(separator: " OR ")
+    return """
+      SELECT t.batch, \(time(ofBatch: "t.batch")), \(sum([
+        (.openWork, isOpen), (.trash, trash), (.files, has("file")), (.notices, has("notice")),
+        (.unfinishedFile, isLast)]))
+      FROM (SELECT batch, id, part, is_last FROM cascade.ledger WHERE batch > $1::bigint
+        ORDER BY batch LIMIT \(Retention.page)) t
+      ORDER BY 1
+      """
+  }
+
+  private var isOpen: String {
+    "t.batch = (SELECT value FROM cascade.meta WHERE key = 'sweep.batch')"
+  }
+
+  private func sum(_ ties: [(Retention.Ties, String)]) -> String {
+    ties.map { "CASE WHEN \($1) THEN \($0.rawValue) ELSE 0 END" }.joined(separator: " + ")
+  }
+
+  /// A batch that the ledger does not know, or recorded while the clock was ahead, is as old as the next.
+  private func time(ofBatch batch: String) -> String {
+    """
+    (SELECT n.at + \(ClockJumps.after("n.batch")) FROM cascade.ledger n
+      WHERE n.batch >= \(batch) AND n.at + \(ClockJumps.after("n.batch")) <= \(now)
+      ORDER BY n.batch LIMIT 1)
+    """
+  }
 }
 
 extension PostgresWriter {

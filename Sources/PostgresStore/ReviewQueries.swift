@@ -20,13 +20,17 @@ struct ReviewQueries {
     FROM cascade.lease l, (SELECT \(LeaseTable.seconds)::bigint AS now) n
     """
 
-  /// Whether there is something for a sweep that runs by itself.
-  let journal: String
+  private let immediate: [SweepKind]
 
   init(_ model: StoreModel) {
-    let immediate = [SweepKind.cascade, .refcount].filter { model.schedule(of: $0) == .immediate }
-    journal = """
-      SELECT EXISTS (SELECT FROM cascade.journal WHERE \(JournalRows.isMeant(for: immediate)))
+    immediate = [SweepKind.cascade, .refcount].filter { model.schedule(of: $0) == .immediate }
+  }
+
+  /// Whether there is something for a sweep that runs by itself.
+  func journal(_ store: StoreConnection) -> String {
+    let isMeant = JournalRows.isMeant(for: immediate, store.binding)
+    return """
+      SELECT EXISTS (SELECT FROM cascade.journal j WHERE \(isMeant))
         OR EXISTS (SELECT FROM cascade.meta WHERE key = 'sweep.batch')
         OR \(BlockedNodes.isDue) OR \(FileRows.areNew)
         OR EXISTS (SELECT FROM cascade.recheck WHERE \(LateReferences.isDue))
@@ -35,6 +39,6 @@ struct ReviewQueries {
 
   func askAhead(_ store: StoreConnection) throws {
     let schema = SchemaState.query(store).map { [$0] } ?? []
-    try store.db.askAhead([clock, JournalNews.sql, leases, journal] + schema)
+    try store.db.askAhead([clock, JournalNews.sql, leases, journal(store)] + schema)
   }
 }

@@ -12,17 +12,35 @@ extension PostgresWriter {
   package func sweep(
     _ kinds: [SweepKind], at now: Int64, manners: StepPolicy
   ) throws -> SweepResult {
+    try MissingGrants(store).naming { try sweepAllowed(kinds, now, manners) }
+  }
+
+  private func sweepAllowed(
+    _ kinds: [SweepKind], _ now: Int64, _ manners: StepPolicy
+  ) throws -> SweepResult {
     var result = SweepResult(kinds: kinds, outcome: .nothing)
     let found = try kinds.scansTables ? findDangling() : DanglingFound()
     if try kinds.readsJournal || kinds.scansTables || unfinishedSweep != nil {
       try sweepEdges(kinds, found, now, manners, &result)
+      if try needsBothKinds(kinds, result) { try sweepBothKinds(now, manners, &result) }
     }
     if kinds.sweepsUnreachable(from: model) { try sweepUnreachable(now, manners, &result) }
     if kinds.sweepsUnreferenced(of: model) { try sweepUnreferenced(now, manners, &result) }
     if kinds.sweepsFiles { try sweepFiles(now, &result) }
-    if kinds.deletesTrash { result.trashedBatchesDeleted = try Retention(store, now).deleteOld() }
+    if kinds.deletesTrash {
+      var expired = ExpiredRows(store, at: now)
+      result.trashedBatchesDeleted = try expired.delete(within: budget, manners)
+    }
     if kinds.scansTables { try holdValues(found, &result) }
+    if kinds.contains(where: \.sweepsEdges) { tellProblems(&result) }
     return result
+  }
+
+  /// Relationships that do not fit the tables were not swept.
+  private func tellProblems(_ result: inout SweepResult) {
+    let problems = store.binding.problems.map { Reason(.invalid, "\($0)") }
+    result.blocked += problems
+    if !problems.isEmpty && result.outcome == .nothing { result.outcome = .blocked }
   }
 
   /// A sweep that was begun goes on as one of its kinds.
@@ -48,6 +66,31 @@ extension PostgresWriter {
     }
   }
 
+  /// Each kind left something to the other that it would have to delete first. Neither can go first, but
+  /// both together can, as soon as both have read the journal.
+  private func needsBothKinds(_ kinds: [SweepKind], _ result: SweepResult) throws -> Bool {
+    if kinds.cascades == kinds.counts || !store.binding.denies || result.outcome == .held {
+      return false
+    }
+    let isRead = "NOT EXISTS (SELECT FROM cascade.journal j WHERE NOT \(store.binding.waits("j")))"
+    return try db.run("SELECT \(HeldEdges.areAny) AND \(isRead)").bool
+  }
+
+  private func sweepBothKinds(
+    _ now: Int64, _ manners: StepPolicy, _ result: inout SweepResult
+  ) throws {
+    let kinds: [SweepKind] = [.cascade, .refcount]
+    var both = SweepResult(kinds: kinds, outcome: .nothing)
+    try sweepEdges(kinds, DanglingFound(), now, manners, &both)
+    if both.deletedCount == 0 && both.outcome != .held { return }
+    result.add(both)
+    try result.dropDenialsOfGoneNodes { node in
+      guard let table = store.binding.tables[node.collection], let key = table.key.text(node.key)
+      else { return false }
+      return try db.run("SELECT \(table.has("$1"))", [key]).bool
+    }
+  }
+
   /// The waves of a sweep that goes on or begins, and whether there may be more to do. Nil if nothing
   /// is to be done now.
   private func begin(
@@ -63,7 +106,8 @@ extension PostgresWriter {
     if !kinds.scansTables, let batch = start.batch, start.isSmall && mayBeginAtOnce {
       if let begun = try beginAtOnce(kinds, batch, manners) { return begun }
     }
-    guard let (batch, hasBlocked) = try plan(kinds, found, &result) else {
+    guard let (batch, hasBlocked) = try plan(kinds, found, hasWaiting: start.hasWaiting, &result)
+    else {
       return nil
     }
     let waves = try Waves(store, batch: batch, isSweep: true, hasBlocked: hasBlocked)
@@ -89,7 +133,7 @@ extension PostgresWriter {
     _ kinds: [SweepKind], _ batch: Int64, _ manners: StepPolicy
   ) throws -> (Waves, isMore: Bool)? {
     var waves = try Waves(store, batch: batch, isSweep: true)
-    waves.begin(with: beginning(kinds, batch))
+    waves.begin(with: beginning(kinds, batch, isPlanned: false))
     do {
       let isMore = try step(&waves, manners, isWhole: true) { try $0.next($1) }
       return (waves, isMore)
@@ -108,7 +152,7 @@ extension PostgresWriter {
   /// Looks at everything that would go before anything does, and begins a batch with it. What others
   /// write later is for the next sweep. Nil if nothing is to be done now.
   private func plan(
-    _ kinds: [SweepKind], _ found: DanglingFound, _ result: inout SweepResult
+    _ kinds: [SweepKind], _ found: DanglingFound, hasWaiting: Bool, _ result: inout SweepResult
   ) throws -> (batch: Int64, hasBlocked: Bool)? {
     let scans = kinds.scansTables
     let isFirst = try scans && store[meta: "first_watch"] != nil && !found.clear.isEmpty
@@ -116,7 +160,8 @@ extension PostgresWriter {
     do {
       begun = try store.transaction(.repeatableRead, isDurable: false) {
         try DanglingReferences(store).journal(found.followed)
-        return try planJournal(kinds, isFirst: isFirst, found, &result)
+        if hasWaiting { try HeldEdges(store).dropOver() }
+        return try planJournal(kinds, isFirst: isFirst, found, hasWaiting: hasWaiting, &result)
       }
     } catch let held as HeldPlan {
       result.hold(held, kinds, plan: try persistPlan(held, file: kinds.planFile))
@@ -130,8 +175,10 @@ extension PostgresWriter {
 
   /// Throws the plan if it has to be approved. What the journal was given is then taken back.
   private func planJournal(
-    _ kinds: [SweepKind], isFirst: Bool, _ found: DanglingFound, _ result: inout SweepResult
+    _ kinds: [SweepKind], isFirst: Bool, _ found: DanglingFound, hasWaiting: Bool,
+    _ result: inout SweepResult
   ) throws -> (batch: Int64, hasBlocked: Bool)? {
+    try dropEnded()
     let journal = try journalRows(kinds)
     if try journal.isEmpty && !hasNewFiles { return nil }
     let needsClosure = isFirst || mayBeHeld || store.binding.denies
@@ -145,10 +192,35 @@ extension PostgresWriter {
       if let held, try !isApproved(held, kinds) { throw held }
     }
     let hasBlocked = try BlockedNodes(store).begin(withDenied: needsClosure)
+    if hasBlocked || hasWaiting { try HeldEdges(store).note() }
     let batch = try nextBatch()
     try begin(kinds, batch)
     if journal.isLong { try db.execute("ANALYZE cascade.work") }
     return (batch, hasBlocked)
+  }
+
+  /// What concerns none of the nodes that there are: what nodes lost that were deleted afterwards.
+  private func dropEnded() throws {
+    let usedAgain = try UsedKeys.usedAgain(db)
+    if !usedAgain.isEmpty { try dropJoinRows(usedAgain) }
+    try UsedKeys(store.binding).drop(db, usedAgain: !usedAgain.isEmpty)
+  }
+
+  private func dropJoinRows(_ usedAgain: [Int64: [String]]) throws {
+    let used = UsedKeys(store.binding)
+    let removal = RowRemoval(store: store, batch: UsedKeys.batch)
+    for relation in store.binding.relations {
+      guard let join = relation.looseJoin else { continue }
+      for end in EdgeEnd.allCases {
+        guard let keys = usedAgain[relation.table(at: end).number] else { continue }
+        let isOne = relation.isAny(at: end, "$1", of: join)
+        let isEnded = used.isEndedJoinRow(of: relation, join, madeAnew: end)
+        let rows = RowRemoval.Selection(
+          row: "e", condition: "\(isOne) AND \(isEnded)", values: [arrayText(keys)])
+        _ = try removal.unlink(relation, join, rows, as: nil)
+      }
+    }
+    try db.run("DELETE FROM cascade.unlinked WHERE batch = \(UsedKeys.batch)")
   }
 
   private var hasNewFiles: Bool {
@@ -157,81 +229,14 @@ extension PostgresWriter {
 
   /// Also what waits because a node had to stay.
   private func journalRows(_ kinds: [SweepKind]) throws -> JournalRows {
-    var journal = try JournalRows.ofSweep(store, kinds)
+    var journal = try JournalRows.ofSweep(store, kinds, asksWaiting: false)
     if journal.has(.arrived) {
       try LateReferences(store).journalArrived()
-      journal = try JournalRows.ofSweep(store, kinds)
+      journal = try JournalRows.ofSweep(store, kinds, asksWaiting: false)
     }
     // Without statistics, the server takes a journal for empty, and reads all of it for each row.
     if journal.isLong { try db.execute("ANALYZE cascade.journal") }
     return journal
-  }
-
-  // MARK: - The batch
-
-  func nextBatch() throws -> Int64 {
-    try db.run("SELECT nextval('cascade.batch')").integer!
-  }
-
-  /// Until the sweep has ended, its batch is known to whatever daemon goes on.
-  func beginBatch(_ kinds: [SweepKind], _ batch: Int64) -> Statement {
-    let sql = """
-      INSERT INTO cascade.meta(key, value) VALUES('sweep.batch', $1::bigint), ('sweep.kinds', $2::bigint)
-      ON CONFLICT(key) DO UPDATE SET value = excluded.value
-      """
-    return Statement(sql, ["\(batch)", "\(kinds.code)"])
-  }
-
-  /// The statements that begin a batch.
-  private func beginning(_ kinds: [SweepKind], _ batch: Int64) -> [Statement] {
-    [beginBatch(kinds, batch), Statement(taking(kinds), ["\(batch)"])]
-      + FileRows(store: store).taking(into: batch, ofThisTransaction: false)
-  }
-
-  /// Also takes up what waits because a node had to stay.
-  private func begin(_ kinds: [SweepKind], _ batch: Int64) throws {
-    let waiting = """
-      UPDATE cascade.work j SET batch = $1, done = \(isUnfollowed(.lost))
-        OR \(isUnfollowed(.widowed)) WHERE j.batch = \(BlockedNodes.waiting) AND NOT j.done
-      """
-    try db.runEach(beginning(kinds, batch) + [Statement(waiting, ["\(batch)"])])
-  }
-
-  /// Takes out of the journal what the snapshot has, and nothing else. An edge that arrived is looked
-  /// at by a plan. The batch is `$1`.
-  private func taking(_ kinds: [SweepKind]) -> String {
-    let unmissed = store.binding.tables.values.filter { !store.binding.isMissed($0) }
-      .map { "\($0.number)" }
-    let gone = "j.what = \(JournalSubject.gone.rawValue)"
-    return """
-      WITH j AS (DELETE FROM cascade.journal j
-        WHERE j.what <> \(JournalSubject.arrived.rawValue) AND \(JournalRows.isMeant(for: kinds))
-        RETURNING j.*),
-      k AS (INSERT INTO cascade.deleted(batch, collection, is_own, bucket, keys)
-        SELECT DISTINCT $1::bigint, j.subject, false, \(OwnSchema.bucket("j.key")), ARRAY[j.key] FROM j
-        WHERE \(gone) AND NOT j.told),
-      w AS (INSERT INTO cascade.work(batch, what, subject, key, other, done, told)
-        SELECT $1::bigint, j.what, j.subject, j.key, j.other,
-          \(isUnfollowed(.lost)) OR \(isUnfollowed(.widowed)), j.told FROM j
-        WHERE NOT (\(gone) AND j.subject = ANY(\(literal(arrayText(unmissed)))::int[]))
-          AND NOT (\(isOnlyCounted)))
-      INSERT INTO cascade.work(batch, what, subject, key, other, done, told)
-      SELECT $1::bigint, j.what, j.subject, min(j.key), j.other, true, bool_and(j.told) FROM j
-      WHERE \(isOnlyCounted) GROUP BY j.what, j.subject, j.other
-      """
-  }
-
-  private func isUnfollowed(_ what: JournalSubject) -> String {
-    isAbout(what, store.binding.relations.filter { !$0.isFollowed(what) })
-  }
-
-  private var isOnlyCounted: String {
-    isAbout(.lost, store.binding.relations.filter(\.isOnlyCounted))
-  }
-
-  private func isAbout(_ what: JournalSubject, _ relations: [EdgeRelation]) -> String {
-    let numbers = arrayText(relations.map { "\($0.number)" })
-    return "j.what = \(what.rawValue) AND j.subject = ANY('\(numbers)'::int[])"
   }
 
   // MARK: - Steps
@@ -289,38 +294,23 @@ extension PostgresWriter {
       do {
         let longest = isStep && !waves.looksFirst ? pace.longestStatement(model.limits) : nil
         let result = try store.transaction(
-          isDurable: !isStep, longest: longest, keepsPlans: isWhole && tries == 0,
-          beginningWith: LiveLeases.sql
+          isDurable: !isStep, longest: longest,
+          lockTimeout: waves.expectsRefusals ? nil : Waves.lockTimeout(model),
+          keepsPlans: isWhole && tries == 0, beginningWith: LiveLeases.sql
         ) { rows in
           next.beginTransaction(rows)
-          if next.checksAtOnce { checkAtOnce() }
+          if next.checksAtOnce { try DeferredConstraints(store).check() }
           let result = try body(&next)
           try next.endTransaction()
           return result
         }
         waves = next
         return result
-      } catch let error as PostgresError
-        where tries < 5
-        && (error.isConflict || error.isAboutTheValue && !waves.checksAtOnce
-          || error.isCancelled && isStep && !waves.looksFirst)
-      {
-        if error.isCancelled {
-          waves.looksFirst = tries > 0
-          pace.slowDown()
-        }
-        if error.isAboutTheValue {
-          waves.checksAtOnce = waves.expectsRefusals
-          waves.expectsRefusals = true
-        }
+      } catch let error as PostgresError where tries < PostgresWriter.mostTries {
+        if !prepare(&waves, after: error, tries, isStep: isStep) { throw error }
         tries += 1
       }
     }
-  }
-
-  /// Where no constraint can be deferred, the statement may be unknown.
-  private func checkAtOnce() {
-    try? db.savepoint { try db.execute("SET CONSTRAINTS ALL IMMEDIATE") }
   }
 
   // MARK: - The end
@@ -335,7 +325,7 @@ extension PostgresWriter {
     result.notices = notices
     result.edgesRemoved = waves.count.edges
     result.lockMilliseconds = takeLockDurations().map { $0 / .milliseconds(1) }
-    result.blocked += try BlockedNodes(store).refusals()
+    result.blocked += waves.remarks + (try BlockedNodes(store).refusals())
     result.files = try FileRows(store: store).count(batch)
     let isDone = result.deletedCount + result.notices + result.edgesRemoved + result.files > 0
     if isDone { (result.outcome, result.batch) = (.done, batch) }

@@ -15,6 +15,8 @@ struct SweepStart {
   /// Whether the journal is short, and nothing waits: neither late edges, nor what led to nodes that had
   /// to stay, nor a plan that was found to be too much.
   let isSmall: Bool
+  /// Whether something was held back.
+  let hasWaiting: Bool
 
   static func read(_ store: StoreConnection, _ kinds: [SweepKind]) throws -> SweepStart {
     let most = JournalRows.mostOfShort
@@ -23,18 +25,19 @@ struct SweepStart {
       SELECT EXISTS (SELECT FROM cascade.recheck WHERE \(LateReferences.isDue)),
         (SELECT value FROM cascade.meta WHERE key = 'sweep.batch'),
         CASE WHEN j.count > 0 THEN nextval('cascade.batch') END,
-        j.count BETWEEN 1 AND \(most) AND NOT j.has_arrived
-        AND NOT EXISTS (SELECT FROM cascade.work
-          WHERE batch = \(BlockedNodes.waiting) AND NOT done)
+        j.count BETWEEN 1 AND \(most) AND NOT j.has_arrived AND NOT w.has_waiting
         AND NOT EXISTS (SELECT FROM cascade.blocked)
-        AND NOT EXISTS (SELECT FROM cascade.plan WHERE file LIKE '/%' AND value IS NULL)
-      FROM (SELECT count(*), bool_or(n.what = \(JournalSubject.arrived.rawValue)) AS has_arrived
-        FROM (SELECT what FROM cascade.journal WHERE \(JournalRows.isMeant(for: kinds))
-          LIMIT \(most + 1)) n) j
+        AND NOT EXISTS (SELECT FROM cascade.plan WHERE file LIKE '/%' AND value IS NULL),
+        w.has_waiting
+      FROM (SELECT \(HeldEdges.areAny) AS has_waiting) w,
+        (SELECT count(*), bool_or(n.what IN (\(JournalSubject.arrived.rawValue), \(JournalSubject.reused.rawValue))) AS has_arrived
+        FROM (SELECT what FROM cascade.journal j
+          WHERE \(JournalRows.isMeant(for: kinds, store.binding)) LIMIT \(most + 1)) n) j
       """
     ).rows[0]
     return SweepStart(
       isLateDue: row[0] == "t", unfinished: row[1].flatMap { Int64($0) },
-      batch: row[2].flatMap { Int64($0) }, isSmall: row[3] == "t")
+      batch: row[2].flatMap { Int64($0) }, isSmall: row[3] == "t",
+      hasWaiting: row[4] == "t")
   }
 }

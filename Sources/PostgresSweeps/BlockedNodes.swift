@@ -7,7 +7,8 @@ package import PostgresTables
 /// Nodes that had to stay, because a rule of the model denies their deletion, because a lease holds them,
 /// or because a constraint or a trigger of the application refuses it.
 ///
-/// 1. What led to such a node stays in `work`, in the batch 0, and each later sweep takes it up.
+/// 1. What led to such a node stays in `work`, in the batch 0, and each later sweep takes it up, if it is
+///    still a reason (`HeldEdges.swift`).
 /// 2. The end of a denial is written to the journal by a trigger, so that a sweep runs, and so does
 ///    it after the end of a lease. Nothing tells of
 ///    the application's own reasons, so a sweep also runs after a while, and again after twice that time.
@@ -18,7 +19,7 @@ package struct BlockedNodes {
   package init(_ store: StoreConnection) { self.store = store }
 
   /// The batch of what waits.
-  package static let waiting = 0
+  package static let waiting = HeldEdges.waiting
 
   // MARK: - Which they are
 
@@ -29,9 +30,18 @@ package struct BlockedNodes {
   /// Begins anew, with those that the rules deny according to the closure that was just computed, if
   /// one was. Returns whether there are any.
   package func begin(withDenied hasClosure: Bool) throws -> Bool {
-    try db.execute("DELETE FROM cascade.blocked")
+    // A sweep of one kind does not look at all that waits for the end of a lease.
+    let isKept = store.binding.leavesRules ? "b.is_leased AND \(BlockedNodes.isLeased)" : "false"
+    try db.execute("DELETE FROM cascade.blocked b WHERE NOT (\(isKept))")
     return try hasClosure && addDenied()
   }
+
+  /// Whether a lease holds the node of a row `b`.
+  package static let isLeased = """
+    EXISTS (SELECT FROM cascade.lease l JOIN cascade.collection c ON c.name = l.collection
+      WHERE c.number = b.collection AND (l.key IS NULL OR l.key = b.key)
+      AND l.expires > \(LeaseTable.seconds))
+    """
 
   /// Begins anew for nodes that no root reaches: what others led to is not looked at, and leases still hold.
   package func beginUnreachable() throws {
@@ -51,12 +61,13 @@ package struct BlockedNodes {
     ).changed > 0
   }
 
-  package func add(_ key: String, of table: MappedTable, because why: String) throws {
+  package func add(_ keys: [String], of table: MappedTable, because why: String) throws {
     try db.run(
       """
-      INSERT INTO cascade.blocked(collection, key, why) VALUES(\(table.number), $1, $2)
+      INSERT INTO cascade.blocked(collection, key, why)
+      SELECT DISTINCT \(table.number), k.key, $2 FROM unnest($1::text[]) k(key)
       ON CONFLICT(collection, key) DO UPDATE SET why = excluded.why
-      """, [key, why])
+      """, [arrayText(keys), why])
   }
 
   /// What the application refused.
@@ -84,43 +95,124 @@ package struct BlockedNodes {
     """
   }
 
+  /// Whether a row of a table is one of them, and no lease holds it.
+  static func isDenied(_ table: MappedTable, _ row: String) -> String {
+    """
+    EXISTS (SELECT FROM cascade.blocked b WHERE b.collection = \(table.number)
+      AND b.key = \(table.key.text(row)) AND NOT b.is_leased)
+    """
+  }
+
   // MARK: - What led to them
 
   /// Keeps what led to blocked nodes, in the transaction that ends a batch.
-  func keepCauses(of batch: Int64) throws {
+  func keepCauses(of waves: Waves) throws {
     if try isAny {
-      for relation in store.binding.relations { try keepCauses(relation, batch) }
+      for relation in store.binding.relations { try keepCauses(relation, waves) }
     }
-    try planLook()
+    try HeldEdges(store).settle()
+    try planLook(waves.hasLocked ? BlockedNodes.longestDelayOfLocks : BlockedNodes.longestDelay)
   }
 
-  private func keepCauses(_ relation: EdgeRelation, _ batch: Int64) throws {
-    let (source, table) = (relation.source, relation.destination)
-    func isBlocked(_ node: MappedTable, _ key: String) -> String {
-      "EXISTS (SELECT FROM cascade.blocked b WHERE b.collection = \(node.number) AND b.key = \(key))"
-    }
-    try keep(.lost, relation.number, batch, isBlocked(table, "j.other"))
-    try keep(.widowed, relation.number, batch, isBlocked(source, "j.key"))
-    if relation.join != nil || relation.rules.isDisjoint(with: .losingDestination) { return }
-    func leadsToBlocked(_ key: String) -> String {
+  /// Keeps what led to join rows that had to stay. Returns how many nodes that are gone have some.
+  func keepCauses(
+    ofRowsIn relation: EdgeRelation, _ join: JoinTable, lost end: EdgeEnd, _ keys: KeyArray
+  ) throws -> Int {
+    let (table, columns) = (relation.table(at: end), join.columns(at: end))
+    let left = """
+      SELECT DISTINCT \(columns.text("e")) AS key FROM \(join.name) e
+      WHERE \(relation.isAny(at: end, keys.sql, of: join))
+      AND NOT EXISTS (SELECT FROM \(table.name) t WHERE \(columns.equal("e", table.key, "t")))
       """
-      EXISTS (SELECT FROM \(relation.edges()) WHERE \(relation.leads(toText: key))
-        AND NOT \(BlockedNodes.isNotBlocked(source, "s")))
+    try db.run(
       """
+      INSERT INTO cascade.work(batch, what, subject, key, told)
+      SELECT \(BlockedNodes.waiting), \(JournalSubject.gone.rawValue), \(table.number), l.key, true
+      FROM (\(left)) l WHERE NOT \(isWaiting(table, "l.key"))
+      """, keys.values)
+    return try Int(db.run("SELECT count(*) FROM (\(left)) l", keys.values).integer ?? 0)
+  }
+
+  private func isWaiting(_ table: MappedTable, _ key: String) -> String {
+    """
+    EXISTS (SELECT FROM cascade.work j WHERE j.batch = \(BlockedNodes.waiting) AND NOT j.done
+      AND j.what = \(JournalSubject.gone.rawValue) AND j.subject = \(table.number) AND j.key = \(key))
+    """
+  }
+
+  /// Only what is a reason still: of a count, that no edge is left.
+  private func keepCauses(_ relation: EdgeRelation, _ waves: Waves) throws {
+    let (source, table, rules) = (relation.source, relation.destination, relation.allRules)
+    if !rules.isDisjoint(with: .deletingDestination) {
+      let isNone = "NOT \(store.binding.hasSource(relation))"
+      let counts = rules.contains(.deleteDestinationIfAllSourcesDeleted)
+      try keep(
+        .lost, relation.number, waves,
+        blocked(table, "t", "j.other", counts ? isNone : "true"))
     }
-    try keep(.gone, table.number, batch, leadsToBlocked("j.key"))
-    try keepDeleted(table, batch, leadsToBlocked("k.key"))
+    if !rules.isDisjoint(with: .deletingSource) {
+      let isNone = "NOT \(store.binding.hasDestination(relation))"
+      let isLost = "NOT \(relation.isRestored("j.key", "j.other"))"
+      let counts = rules.contains(.deleteSourceIfAllDestinationsDeleted)
+      try keep(
+        .widowed, relation.number, waves, blocked(source, "s", "j.key", counts ? isNone : isLost))
+      if relation.join == nil { try keepReferences(relation, waves, counts ? isNone : "true") }
+    }
+    if rules.contains(.nullifySourceIfDestinationDeleted) && relation.join == nil {
+      try keepRefused(relation, waves)
+    }
+  }
+
+  /// Whether the row of a table that has this key is blocked, and a condition on it holds.
+  private func blocked(
+    _ table: MappedTable, _ row: String, _ key: String, _ condition: String
+  ) -> String {
+    """
+    EXISTS (SELECT FROM \(table.name) \(row) WHERE \(table.key.equal(row, text: key))
+      AND NOT \(BlockedNodes.isNotBlocked(table, row)) AND \(condition))
+    """
   }
 
   private func keep(
-    _ what: JournalSubject, _ subject: Int64, _ batch: Int64, _ condition: String
+    _ what: JournalSubject, _ subject: Int64, _ waves: Waves, _ condition: String
   ) throws {
     try db.run(
       """
       UPDATE cascade.work j SET batch = \(BlockedNodes.waiting), done = false, told = true
-      WHERE j.batch = \(batch) AND j.done AND j.what = \(what.rawValue) AND j.subject = \(subject)
-      AND \(condition)
+      WHERE j.batch = \(waves.batch) AND j.done AND j.what = \(what.rawValue)
+      AND j.subject = \(subject) AND \(condition)
       """)
+  }
+
+  /// References of blocked rows to what went in the batch.
+  private func keepReferences(
+    _ relation: EdgeRelation, _ waves: Waves, _ condition: String
+  ) throws {
+    let (source, widowed) = (relation.source, JournalSubject.widowed.rawValue)
+    let lost = try store.leads(relation, toAnyOf: waves.gone(relation.destination))
+    try db.run(
+      """
+      INSERT INTO cascade.work(batch, what, subject, key, other, told)
+      SELECT DISTINCT \(BlockedNodes.waiting), \(widowed), \(relation.number),
+        \(source.key.text("s")), \(relation.to()), true
+      FROM \(relation.edges()) WHERE \(lost.condition) AND \(relation.isDangling)
+      AND NOT \(BlockedNodes.isNotBlocked(source, "s")) AND \(condition)
+      AND NOT EXISTS (SELECT FROM cascade.work w WHERE w.batch = \(BlockedNodes.waiting)
+        AND NOT w.done AND w.what = \(widowed) AND w.subject = \(relation.number)
+        AND w.key = \(source.key.text("s")) AND w.other = \(relation.to()))
+      """, lost.values)
+  }
+
+  /// What went, and could not be taken out of the references of a row.
+  private func keepRefused(_ relation: EdgeRelation, _ waves: Waves) throws {
+    func leadsToIt(_ key: String) -> String {
+      """
+      EXISTS (SELECT FROM \(relation.edges()) WHERE \(relation.leads(toText: key))
+        AND \(relation.isDangling) AND NOT \(BlockedNodes.isNotBlocked(relation.source, "s")))
+      """
+    }
+    try keep(.gone, relation.destination.number, waves, leadsToIt("j.key"))
+    try keepDeleted(relation.destination, waves.batch, leadsToIt("k.key"))
   }
 
   /// The same for what the batch itself deleted. Several relations may lead to a node.
@@ -131,8 +223,7 @@ package struct BlockedNodes {
       INSERT INTO cascade.work(batch, what, subject, key, told)
       SELECT DISTINCT \(waiting), \(gone), k.collection, k.key, true FROM cascade.deleted_node k
       WHERE k.batch = \(batch) AND k.collection = \(table.number) AND k.follows AND \(condition)
-      AND NOT EXISTS (SELECT FROM cascade.work j WHERE j.batch = \(waiting) AND NOT j.done
-        AND j.what = \(gone) AND j.subject = k.collection AND j.key = k.key)
+      AND NOT \(isWaiting(table, "k.key"))
       """)
   }
 
@@ -141,6 +232,15 @@ package struct BlockedNodes {
   /// In seconds.
   private static let firstDelay: Int64 = 1
   private static let longestDelay: Int64 = 60
+  /// A lock may end at any moment.
+  private static let longestDelayOfLocks: Int64 = 5
+
+  static let longestWait = Duration.seconds(longestDelay)
+
+  /// After which time the last look was to be followed by another one; nil if nothing waits.
+  var delay: Duration? {
+    get throws { try store[meta: "look_again_delay"].map { .seconds($0) } }
+  }
 
   /// The time to look again, if it has come; else null.
   package static let lastDue = """
@@ -151,16 +251,24 @@ package struct BlockedNodes {
   /// Whether it is time to look again.
   package static let isDue = "(\(lastDue) IS NOT NULL)"
 
+  /// Has a sweep look again at once.
+  package func lookAgain() throws {
+    try db.run(
+      """
+      UPDATE cascade.meta SET value = floor(extract(epoch FROM clock_timestamp()))::bigint
+      WHERE key = 'look_again'
+      """)
+  }
+
   /// Looks again after twice the last time, as long as something waits.
-  private func planLook() throws {
-    let waits = "SELECT FROM cascade.work WHERE batch = \(BlockedNodes.waiting) AND NOT done"
-    if try !db.run("SELECT EXISTS (\(waits))").bool {
+  private func planLook(_ longest: Int64) throws {
+    if try !db.run("SELECT \(HeldEdges.areAny)").bool {
       try db.run("DELETE FROM cascade.meta WHERE key IN ('look_again', 'look_again_delay')")
       return
     }
     let last = try store[meta: "look_again_delay"]
     if try last != nil && !db.run("SELECT \(BlockedNodes.isDue)").bool { return }
-    let delay = min(last.map { $0 * 2 } ?? BlockedNodes.firstDelay, BlockedNodes.longestDelay)
+    let delay = min(last.map { $0 * 2 } ?? BlockedNodes.firstDelay, longest)
     try store.set("look_again_delay", delay)
     let now = try db.run("SELECT extract(epoch FROM clock_timestamp())::bigint").integer!
     try store.set("look_again", now + delay)

@@ -32,6 +32,9 @@ package struct Closure {
   package let leases: LiveLeases
   /// What a change file deleted up to here is gone for good, and counts for the hold.
   package var lastDeleted: Int64 = 0
+  /// Whether what was held back is left to the sweep that looks at it again: no change file is rejected
+  /// for it.
+  package var leavesWaiting = false
   /// Rows of `cascade.work` that tell what rows referred to before a change file wrote them.
   package var writtenBefore: [Int64] = []
   /// For many nodes it may be better to read a whole table.
@@ -138,7 +141,7 @@ package struct Closure {
         try addSources(relation)
       }
       if relation.rules.contains(.deleteDestinationIfSourceDeleted)
-        && isNews(relation.lostWith, .lost, relation)
+        && relation.sources.contains(where: { isNews($0, .lost, relation) })
       {
         try addDestinations(relation, .deleteDestinationIfSourceDeleted)
       }
@@ -188,11 +191,16 @@ package struct Closure {
       FROM \(scratch[.gone]) g, \(relation.edges())
       WHERE g.collection = \(relation.destination.number) AND g.level = \(level)
       AND \(relation.leads(toText: "g.key"))\(andNowhereElse(relation))
+      AND \(isNotWaiting(relation))
       """
     try add(
       relation.source,
       union(
         ofSet, level == 0 ? widowed(relation, .deleteSourceIfDestinationDeleted) : nil))
+  }
+
+  private func isNotWaiting(_ relation: EdgeRelation) -> String {
+    leavesWaiting ? relation.isNotHeldBack(lost: "g.key") : "true"
   }
 
   private func union(_ first: String, _ second: String?) -> String {
@@ -204,15 +212,24 @@ package struct Closure {
   private mutating func addDestinations(
     _ relation: EdgeRelation, _ rule: Rules, where condition: String = "true"
   ) throws {
-    let (edges, table) = (relation.edges(lostWithText: "g.key"), relation.destination)
+    let table = relation.destination
     let isEach = rule == .deleteDestinationIfSourceDeleted
-    let ofSet = """
+    func lost(_ node: MappedTable, _ edges: (from: String, condition: String)) -> String {
+      """
       SELECT \(table.key.text("t")), \(rule.rawValue), \(relation.number), \(relation.from())
       FROM \(scratch[.gone]) g, \(edges.from), \(table.name) t
-      WHERE g.collection = \(relation.lostWith.number) AND \(isEach ? "g.level = \(level)" : "true")
+      WHERE g.collection = \(node.number) AND \(isEach ? "g.level = \(level)" : "true")
       AND \(edges.condition) AND \(relation.leads(to: "t")) AND \(condition)
-      AND \(isLastRow(relation))
       """
+    }
+    var ofSet = lost(relation.lostWith, relation.edges(lostWithText: "g.key"))
+    if let nodes = relation.join?.nodes {
+      // A join row that is a node may have to stay without its source.
+      ofSet +=
+        " AND \(isLastRow(relation)) UNION ALL "
+        + lost(relation.source, relation.edges(ofText: "g.key"))
+        + " AND NOT \(leases.holds(nodes, nodes.key.text("e")))"
+    }
     let isOnce = isEach && level > 0
     try add(table, union(ofSet, isOnce ? nil : journaled(relation, rule, condition)))
   }
@@ -277,21 +294,23 @@ package struct Closure {
       \(Rules.deleteSourceIfAllDestinationsDeleted.rawValue), \(relation.number), g.key
       FROM \(scratch[.gone]) g, \(relation.edges())
       WHERE g.collection = \(relation.destination.number) AND \(relation.leads(toText: "g.key"))
-      AND NOT (\(remain))
+      AND NOT (\(remain)) AND \(isNotWaiting(relation))
       """
     let widowed = widowed(relation, .deleteSourceIfAllDestinationsDeleted)
     try add(relation.source, union(ofSet, widowed.map { "\($0) AND NOT (\(remain))" }))
   }
 
-  /// Sources `s` of edges that lost their destination, as the journal says.
+  /// Sources `s` of edges that lost their destination, as the journal says. Whether an edge is there again,
+  /// a count sees itself.
   private func widowed(_ relation: EdgeRelation, _ rule: Rules) -> String? {
     guard let journal, isJournaled(.widowed, relation) else { return nil }
+    let isEach = rule == .deleteSourceIfDestinationDeleted
     return """
       SELECT \(relation.source.key.text("s")), \(rule.rawValue), \(relation.number), j.other
       FROM \(journal.rows) j
       JOIN \(relation.source.name) s ON \(relation.source.key.equal("s", text: "j.key"))
       WHERE j.what = \(JournalSubject.widowed.rawValue) AND j.subject = \(relation.number)
-      AND NOT \(relation.isRestored("j.key", "j.other"))
+      AND \(isEach ? "NOT \(relation.isRestored("j.key", "j.other"))" : "true")
       """
   }
 

@@ -8,6 +8,7 @@ extension Closure {
   mutating func leaveOutDenied() throws -> Bool {
     if !binding.denies { return false }
     for relation in binding.relations { try deny(relation) }
+    for index in binding.stopped.relationships.indices { try denyStopped(index) }
     // A change file is rejected for what it would delete, if that is denied.
     if journal?.ownBatch != nil { return false }
     let isNews =
@@ -29,6 +30,23 @@ extension Closure {
         "SELECT g.collection, count(*) FROM \(scratch[.gone]) g GROUP BY 1"
       ).rows.map { (Int64($0[0]!)!, Int($0[1]!)!) })
     return true
+  }
+
+  /// How `denied.via` names a relationship that is stopped.
+  static func via(stopped index: Int) -> Int { -1 - index }
+
+  /// Nobody can tell what a stopped relationship denies.
+  private func denyStopped(_ index: Int) throws {
+    let one = binding.stopped.relationships[index]
+    for end in EdgeEnd.allCases where one.denies(at: end) {
+      guard let table = binding.tables[one.collection(at: end)] else { continue }
+      try db.run(
+        """
+        INSERT INTO \(scratch.into(.denied)) SELECT g.collection, g.key, \(Closure.via(stopped: index)),
+          '', '' FROM \(scratch[.gone]) g
+        WHERE g.collection = \(table.number) AND (\(table.has("g.key")) OR \(isOwn("g")))
+        """)
+    }
   }
 
   private func deny(_ relation: EdgeRelation) throws {

@@ -24,7 +24,8 @@ extension Closure {
           || binding.mayKeepDestination($0) || binding.mayKeepSource($0))
     }
     let hasFiles = binding.files.contains { $0.source.number == table.number }
-    return relation.columns != nil && relation.alternatives.isEmpty && !hasFiles
+    let isSeen = EdgeEnd.allCases.allSatisfy { !binding.isPartlySeen(table.collection, at: $0) }
+    return relation.columns != nil && relation.alternatives.isEmpty && !hasFiles && isSeen
       && relation.destination.number != table.number
       && relation.rules.isDisjoint(with: .deciding.subtracting(.deleteSourceIfDestinationDeleted))
       && relation.rules.contains(.deleteSourceIfDestinationDeleted)

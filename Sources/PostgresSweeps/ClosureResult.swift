@@ -89,10 +89,12 @@ extension Closure {
       ORDER BY 1, 2, 3, 4, 5 LIMIT \(Receipt.mostListed)
       """
     ).rows.compactMap { row in
-      guard let table = store.binding.table(Int64(row[0]!)!),
-        let relation = store.binding.relation(Int64(row[2]!)!)
-      else { return nil }
+      guard let table = store.binding.table(Int64(row[0]!)!) else { return nil }
       let node = table.node(row[1]!)
+      if let refusal = stoppedRefusal(via: Int(row[2]!)!) {
+        return Reason(.denied, "\(node) must stay: \(refusal)", node: node, keepsNode: true)
+      }
+      guard let relation = store.binding.relation(Int64(row[2]!)!) else { return nil }
       let edge = relation.edge(row[3]!, row[4]!)
       let keeper = node == edge.source ? edge.destination.json.text : "\(edge.source)"
       return Reason(
@@ -100,6 +102,11 @@ extension Closure {
         "\(node) must stay: \"\(relation.name)\" denies its deletion while \(keeper) is there",
         node: node, edge: edge, keepsNode: true)
     }
+  }
+
+  private func stoppedRefusal(via: Int) -> String? {
+    let all = store.binding.stopped.relationships
+    return all.indices.first { Closure.via(stopped: $0) == via }.map { all[$0].refusal }
   }
 
   /// Whether a node or a file would go.

@@ -74,7 +74,7 @@ package struct DanglingReferences {
           WHERE j.what = 1 AND j.subject IN (\(tables)) AND j.key = d.value)
       FROM (SELECT \(dangling.key) AS value, count(*) AS count FROM \(dangling.edges)
         WHERE \(dangling.condition) AND NOT (\(mayStay(relation)))
-        AND \(relation.standsForNothing) GROUP BY 1) d
+        AND \(relation.standsForNothing) AND \(relation.join?.mayBeLost("e") ?? "true") GROUP BY 1) d
       """
     ).rows
     return rows.map { row in

@@ -44,13 +44,31 @@ package struct LateReferences {
     }
   }
 
-  /// Remembers, after an undo, which references it has brought back although their destination is gone.
+  /// Remembers, after an undo, which edges it has brought back although an end is gone.
   package func rememberRestored() throws {
-    for (relation, end) in ends where relation.join == nil {
-      try rememberOutlived(
-        relation, end,
-        "SELECT r.key FROM cascade.recheck r WHERE r.collection = \(relation.destination.number)")
+    for (relation, end) in ends {
+      let gone = """
+        SELECT r.key FROM cascade.recheck r WHERE r.collection = \(relation.table(at: end).number)
+        """
+      if relation.join == nil {
+        try rememberOutlived(relation, end, gone)
+      } else {
+        try rememberJoinRows(relation, end, try store.db.run(gone).texts)
+      }
     }
+  }
+
+  private func rememberJoinRows(
+    _ relation: EdgeRelation, _ end: EdgeEnd, _ keys: [String]
+  ) throws {
+    if keys.isEmpty { return }
+    let dangling = relation.dangling(at: end)
+    try store.db.run(
+      """
+      INSERT INTO cascade.outlived(relation, key, other)
+      SELECT \(relation.number), \(relation.from()), \(relation.to()) FROM \(dangling.edges)
+      WHERE \(dangling.isAny("$1")) AND \(dangling.condition)
+      """, [arrayText(keys)])
   }
 
   private func rememberOutlived(
@@ -93,13 +111,12 @@ package struct LateReferences {
     let dangling = relation.dangling(at: end)
     let known = """
       SELECT FROM cascade.outlived o WHERE o.relation IN (\(relation.numbers))
-      AND o.key = \(relation.source.key.text("s")) AND o.other = \(relation.to())
+      AND o.key = \(relation.from()) AND o.other = \(relation.to())
       """
-    let isLate = relation.join == nil ? "NOT EXISTS (\(known))" : "true"
     return try store.db.run(
       """
       \(journalLoss(relation, dangling)) FROM \(dangling.edges)
-      WHERE \(dangling.isAny("$1")) AND \(dangling.condition) AND \(isLate)
+      WHERE \(dangling.isAny("$1")) AND \(dangling.condition) AND NOT EXISTS (\(known))
       """, [arrayText(keys)]
     ).changed > 0
   }
@@ -136,6 +153,9 @@ package struct LateReferences {
         """)
     }
     try store.db.run(
-      "DELETE FROM cascade.journal WHERE what = \(JournalSubject.arrived.rawValue)")
+      """
+      DELETE FROM cascade.journal j WHERE j.what = \(JournalSubject.arrived.rawValue)
+      AND NOT \(store.binding.waits("j"))
+      """)
   }
 }

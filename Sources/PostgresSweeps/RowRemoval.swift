@@ -9,9 +9,11 @@ package struct RowRemoval {
   package let store: StoreConnection
   package let batch: Int64
   /// The batch in statements: a parameter in those that come again.
-  private var batchValue: String
+  private(set) var batchValue: String
   /// Whether a statement deletes no more than a step.
   var isInSteps = false
+  /// Whether join rows stay that another session has locked.
+  var skipsLocked = false
 
   package init(store: StoreConnection, batch: Int64, isInSteps: Bool = false) {
     (self.store, self.batch, self.isInSteps) = (store, batch, isInSteps)
@@ -53,6 +55,13 @@ package struct RowRemoval {
       (isListed ? "\(Selection.list), " : "") + "\(table.name) \(row)"
     }
 
+    /// Those without these keys.
+    func but(_ keys: [String], of table: MappedTable) -> Selection {
+      var selection = only(where: "NOT \(table.key.isAny(row, "$\(values.count + 1)"))")
+      selection.values.append(arrayText(keys))
+      return selection
+    }
+
     /// Only those with these keys.
     package func only(_ keys: [String], of table: MappedTable) -> Selection {
       var selection = only(where: table.key.isAny(row, "$\(values.count + 1)"))
@@ -85,7 +94,9 @@ package struct RowRemoval {
     let values = selection.values + ["\(batch)"]
     var removal = self
     removal.batchValue = "$\(values.count)::bigint"
-    let row = try store.db.runAgain(removal.sql(table, selection, cause, limit), values).rows[0]
+    let row = try store.writing(table.name) {
+      try store.db.runAgain(removal.sql(table, selection, cause, limit), values).rows[0]
+    }
     return Count(
       rows: Int(row[0]!)!, edges: Int(row[1] ?? "0")!, groups: groups(ids: row[2], sizes: row[3]))
   }
@@ -140,6 +151,14 @@ package struct RowRemoval {
     returning columns: [String] = ["*"]
   ) -> String {
     let (row, condition) = (selection.row, selection.condition)
+    if let deletion = byOwner(table, selection, limit) {
+      let gone =
+        selection.isListed
+        ? ["(c.gone).*, c.note AS cascade_other"]
+          + (keepsRows ? ["(c.gone)::text AS cascade_row"] : [])
+        : columns.map { "(c.gone).\($0)" }
+      return "SELECT \(gone.joined(separator: ", ")) FROM \(deletion)"
+    }
     var returned = "RETURNING \(columns.map { "\(row).\($0)" }.joined(separator: ", "))"
     if selection.isListed {
       // The text of the row is made before there is a column more.
@@ -148,12 +167,24 @@ package struct RowRemoval {
         + (keepsRows ? ", (\(row).*)::text AS cascade_row" : "")
       return "DELETE FROM \(table) \(row) USING \(Selection.list) WHERE \(condition) \(returned)"
     }
-    if limit == .max { return "DELETE FROM \(table) \(row) WHERE \(condition) \(returned)" }
+    if limit == .max && !skipsLocked {
+      return "DELETE FROM \(table) \(row) WHERE \(condition) \(returned)"
+    }
     return """
       DELETE FROM \(table) \(row) WHERE (\(key.values(row))) IN (
-        SELECT \(key.values(row)) FROM \(table) \(row) WHERE \(condition) LIMIT \(limit))
+        SELECT \(key.values(row)) FROM \(table) \(row) WHERE \(condition) LIMIT \(limit)
+        \(skipsLocked ? "FOR UPDATE OF \(row) SKIP LOCKED" : ""))
       AND \(condition) \(returned)
       """
+  }
+
+  /// Where rows of several owners are written by functions of theirs.
+  private func byOwner(_ table: String, _ selection: Selection, _ limit: Int) -> String? {
+    store.binding.deletion(
+      from: table, selection.row,
+      from: (selection.isListed ? "\(Selection.list), " : "") + "\(table) \(selection.row)",
+      where: selection.condition, limit: limit,
+      note: selection.isListed ? "n.other" : "NULL::text", skipsLocked: skipsLocked)
   }
 
   /// Nodes share rows: to write a row for each would take longer than to delete it. The memory for
@@ -167,14 +198,15 @@ package struct RowRemoval {
       ? """
       \(OwnSchema.sharedBucket("n.key")), count(*), array_agg(n.key), array_agg(n.other),
       \(keepsRows ? "array_agg(n.row)" : "NULL")
-      FROM (SELECT \(key) AS key, \(other) AS other, \(row) AS row FROM d) n GROUP BY 7
+      FROM (SELECT \(key) AS key, \(other) AS other, \(row) AS row FROM d) n GROUP BY 8
       """
       : "\(OwnSchema.bucket(key)), 1, ARRAY[\(key)], ARRAY[\(other)], "
         + "\(keepsRows ? "ARRAY[\(row)]" : "NULL") FROM d"
     return """
       INSERT INTO cascade.deleted(
-        batch, collection, via, rule, is_own, follows, bucket, size, keys, others, rows)
-      SELECT \(batchValue), \(table.number), \(why), true, \(follows(table, cause)), \(nodes)
+        batch, collection, via, rule, is_own, follows, shape, bucket, size, keys, others, rows)
+      SELECT \(batchValue), \(table.number), \(why), true, \(follows(table, cause)),
+        \(shape(table.name)), \(nodes)
       RETURNING id, size
       """
   }
@@ -195,6 +227,9 @@ package struct RowRemoval {
   }
 
   private var keepsRows: Bool { store.model.trash > .zero }
+  private func shape(_ table: String) -> String {
+    keepsRows ? KeptShapes.now(table) : "NULL::bigint"
+  }
   private var keptRow: String { keepsRows ? "(d.*)::text" : "NULL" }
 
   private func lost(_ relation: EdgeRelation, _ cause: Cause?) -> String? {
@@ -202,21 +237,23 @@ package struct RowRemoval {
       let isMissed = !relation.allRules.isDisjoint(with: .losingSource) || relation.isNeeded
       return isMissed ? lost(relation, as: .lost) : nil
     }
-    if let cause, cause.relation.isTie(of: relation, at: .destination) {
-      return lost(relation, as: .widowed)
+    let lostEnd = EdgeEnd.allCases.first { cause?.relation.isTie(of: relation, at: $0) ?? false }
+    if let lostEnd {
+      return lost(relation, as: lostEnd.lost, told: isToldOfLoss(relation, of: lostEnd, "d"))
     }
-    let mayLoseMore = cause.map { !$0.relation.isTie(of: relation, at: .source) } ?? false
-    return lost(relation, as: .lost) + (mayLoseMore ? lost(relation, as: .rowless) : "")
+    return lost(relation, as: .lost) + (cause != nil ? lost(relation, as: .rowless) : "")
   }
 
   /// Notes the loss of the edges of the rows `d`.
-  private func lost(_ relation: EdgeRelation, as what: JournalSubject) -> String {
+  private func lost(
+    _ relation: EdgeRelation, as what: JournalSubject, told: String = "false"
+  ) -> String {
     let isComplete = relation.join.map { " AND \($0.source.isComplete("d"))" } ?? ""
     return """
       , e\(what.rawValue)_\(relation.number) AS (
-        INSERT INTO cascade.work(what, subject, key, other, batch, done)
+        INSERT INTO cascade.work(what, subject, key, other, batch, done, told)
         SELECT \(what.rawValue), \(relation.number), \(relation.from(in: "d")),
-        \(relation.to(in: "d")), \(batchValue), \(!relation.isFollowed(what))
+        \(relation.to(in: "d")), \(batchValue), \(!relation.isFollowed(what)), \(told)
         FROM d\(relation.references(of: "d")) WHERE \(relation.isEdge(in: "d"))\(isComplete))
       """
   }
@@ -249,21 +286,21 @@ package struct RowRemoval {
   ) throws -> Int {
     let ends = Columns(join.source.all + join.destination.all)
     let was = isRequest ? "d.added <> \(batch)" : "true"
-    return try Int(
-      store.db.run(
-        """
-        WITH d AS (\(delete(join.name, ends, selection, limit))),
-        g AS (
-          INSERT INTO cascade.work(what, subject, key, other, batch)
-          SELECT \(what?.rawValue ?? 0), \(relation.number), \(join.source.text("d")),
-          \(join.destination.text("d")), \(batch)
-          FROM d WHERE \(what != nil) AND \(join.source.isComplete("d"))
-          AND \(relation.isEdge(in: "d")) AND \(was)),
-        k AS (INSERT INTO cascade.unlinked(batch, relation, row)
-          SELECT \(batch), \(relation.number), \(keptRow) FROM d)
-        SELECT count(*) FROM d
-        """, selection.values
-      ).integer ?? 0)
+    let statement = """
+      WITH d AS (\(delete(join.name, ends, selection, limit))),
+      g AS (
+        INSERT INTO cascade.work(what, subject, key, other, batch)
+        SELECT \(what?.rawValue ?? 0), \(relation.number), \(join.source.text("d")),
+        \(join.destination.text("d")), \(batch)
+        FROM d WHERE \(what != nil) AND \(join.source.isComplete("d"))
+        AND \(relation.isEdge(in: "d")) AND \(was)),
+      k AS (INSERT INTO cascade.unlinked(batch, relation, row, shape)
+        SELECT \(batch), \(relation.number), \(keptRow), \(shape(join.name)) FROM d)
+      SELECT count(*) FROM d
+      """
+    return try store.writing(join.name) {
+      try Int(store.db.run(statement, selection.values).integer ?? 0)
+    }
   }
 
   // MARK: - Stored edges to files

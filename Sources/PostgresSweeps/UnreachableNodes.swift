@@ -133,7 +133,7 @@ extension Waves {
     let selection = RowRemoval.Selection(
       row: "t",
       condition: "\(table.key.isAny("t", keys(of: table))) AND \(isNotBlocked(table, "t"))")
-    let went = try changeUnlessRefused(table, selection) {
+    let went = try changeUnlessRefused(table, selection, by: .delete) {
       try $0.removal.delete(from: table, $1, because: nil, limit: .max).rows
     }
     count.rows += went

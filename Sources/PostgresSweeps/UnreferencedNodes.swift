@@ -14,9 +14,11 @@ package struct UnreferencedNodes {
   private let counted: CountedEnd
   private let binding: Binding
 
-  /// Nil if the table is not there.
+  /// Nil if the table is not there, or some of its edges cannot be seen.
   package init?(_ counted: CountedEnd, _ binding: Binding) {
-    guard let table = binding.tables[counted.collection] else { return nil }
+    guard let table = binding.tables[counted.collection],
+      !binding.isPartlySeen(counted.collection, at: counted.end)
+    else { return nil }
     (self.table, end, self.counted, self.binding) = (table, counted.end, counted, binding)
   }
 
@@ -84,7 +86,7 @@ extension Waves {
     let locked = try lock(table, free, limit, skipsLocked: true)
     if locked.isEmpty { return nil }
     let selection = free.only(locked, of: table)
-    let went = try changeUnlessRefused(table, selection) {
+    let went = try changeUnlessRefused(table, selection, by: .delete) {
       try $0.removal.delete(from: table, $1, because: nil, limit: .max).rows
     }
     count.rows += went

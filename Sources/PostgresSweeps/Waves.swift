@@ -1,6 +1,6 @@
 package import CascadeModel
 package import CascadePostgres
-internal import CascadeStore
+package import CascadeStore
 package import PostgresBinding
 package import PostgresTables
 
@@ -28,7 +28,7 @@ package struct Waves {
   /// statement has to look at each row twice; so one that is bounded by time does not, until it has
   /// met nodes that take too long.
   package var looksFirst = false
-  private(set) var work: Work
+  var work: Work
   /// How many rows went of each table, and by which rule.
   package internal(set) var deletions: [Int64: [Int64: Int]] = [:]
   /// How many join rows were removed: with them edges are lost later than their ends.
@@ -51,6 +51,14 @@ package struct Waves {
   var keptDestinations: Set<Int64> = []
   /// Whether there are nodes that had to stay.
   var hasBlocked = false
+  /// Whether some of them are only locked by other sessions.
+  var hasLocked = false
+  /// With triggers of the application that take long.
+  var patience: Patience
+  /// What had to stay, and is no node.
+  package var remarks: [Reason] = []
+  /// Whether what was held back is left to the sweep that looks at it again.
+  package var leavesWaiting = false
   /// Whether a lease held some of them.
   var hasLeased = false
   /// As the transaction has to respect them.
@@ -70,6 +78,7 @@ package struct Waves {
     (self.store, self.batch, self.isSweep, isWhole) = (store, batch, isSweep, isNew)
     work = Work(store: store, batch: batch, last: last)
     leases = try isSweep ? .unknown(store) : LiveLeases(store)
+    patience = try Patience(after: hasBlocked ? BlockedNodes(store).delay : nil)
     self.hasBlocked = hasBlocked
     if !isNew { try work.resume() }
   }
@@ -92,6 +101,10 @@ package struct Waves {
     hasBlocked ? BlockedNodes.isNotBlocked(table, row, byLease: !isSweep) : "true"
   }
 
+  func isNotWaiting(_ relation: EdgeRelation) -> String {
+    leavesWaiting ? relation.isNotHeldBack(lost: relation.to()) : "true"
+  }
+
   // MARK: - Steps
 
   /// Does what is next, within a transaction. Returns how many nodes, edges and rows of the
@@ -111,7 +124,7 @@ package struct Waves {
 
   private mutating func followGone(_ gone: Work.Gone, _ limit: Int) throws -> Int {
     guard let table = binding.table(gone.table) else {
-      work.close(gone)
+      try work.giveBack(gone)
       return gone.count
     }
     var (gone, isAll) = (gone, try fits(gone, table, limit))
@@ -136,6 +149,7 @@ package struct Waves {
       note(try unlink(relation, lost: .source, keys, limit))
     }
     note(try unlinkFiles(of: table, keys, limit))
+    try loseEdgesOfBlockedRows(at: table, keys)
     if isComplete { close(gone) }
     work.fanOut[table.number] = worked / count
     return worked
@@ -178,7 +192,8 @@ package struct Waves {
     return try delete(
       from: relation.source,
       RowRemoval.Selection(
-        row: "s", condition: hasLost(relation, any: keys.sql), values: keys.values),
+        row: "s", condition: hasLost(relation, any: keys.sql, where: isNotWaiting(relation)),
+        values: keys.values),
       RowRemoval.Cause(
         rule: .deleteSourceIfDestinationDeleted, relation: relation,
         other: relation.lostDestination(in: "d")), limit)
@@ -204,8 +219,11 @@ package struct Waves {
     goesNext: Bool = false
   ) throws -> Int {
     guard let join = relation.looseJoin else { return 0 }
-    let went = try removal.unlink(
-      relation, join, lost: end, keys: keys, limit: limit, goesNext: goesNext)
+    let went =
+      isSweep && !goesNext
+      ? try unlinkUnlessRefused(relation, join, lost: end, keys, limit)
+      : try removal.unlink(
+        relation, join, lost: end, keys: keys, limit: limit, goesNext: goesNext)
     count.edges += went
     unlinked += went
     return went
@@ -214,7 +232,7 @@ package struct Waves {
   /// Takes along what lost its edge to that end, where no edge is there again.
   private mutating func follow(_ taken: Work.Part, lost end: EdgeEnd) throws -> Int {
     guard let relation = binding.relation(taken.subject) else {
-      try work.drop(taken)
+      try work.giveBack(taken)
       return taken.rows.count
     }
     let (isSource, count) = (end == .source, taken.rows.count)
@@ -274,6 +292,7 @@ package struct Waves {
     _ limit: Int = .max
   ) throws -> Int {
     let went = try removal.delete(from: table, selection, because: cause, limit: limit)
+    if !isSweep { try store.refuseKept(table, selection) }
     count.rows += went.rows
     count.edges += went.edges
     if went.rows > 0 {

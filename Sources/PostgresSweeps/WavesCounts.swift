@@ -25,7 +25,8 @@ extension Waves {
       because: lost(.destination, of: relation))
     if relation.join == nil {
       went += try deleteSources(
-        relation, limit, hasLostGone(relation), because: relation.lostDestination(in: "d"))
+        relation, limit, hasLostGone(relation, where: isNotWaiting(relation)),
+        because: relation.lostDestination(in: "d"))
     }
     return went
   }
@@ -39,9 +40,12 @@ extension Waves {
       lost = lost.only(try keys(of: relation.source, lost), of: relation.source)
     }
     let isFree = "NOT \(binding.hasDestination(relation))"
-    let keys = try lock(
-      relation.source, lost.only(where: isFree), limit,
-      skipsLocked: isSweep && relation.join != nil)
+    let free = lost.only(where: isFree)
+    let keys = try lock(relation.source, free, limit, skipsLocked: isSweep)
+    // Of join rows, the journal has what led to them.
+    if isSweep && relation.join == nil && keys.count < limit {
+      try leaveLocked(relation.source, free, but: keys)
+    }
     if keys.isEmpty { return 0 }
     return try delete(
       from: relation.source,

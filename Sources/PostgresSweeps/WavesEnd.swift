@@ -1,6 +1,7 @@
 internal import CascadeModel
 internal import CascadePostgres
 internal import PostgresBinding
+internal import PostgresTables
 
 /// The end of the waves, when nothing is deleted any more.
 extension Waves {
@@ -8,14 +9,15 @@ extension Waves {
   /// Returns how many notices there are, and whether nodes are left that another session has locked.
   package mutating func finish(at now: Int64) throws -> (notices: Int, hasLocked: Bool) {
     var notices = 0
-    for relation in binding.relations where !relation.left.isEmpty { try leave(relation) }
+    try leaveToOtherKind()
     for relation in binding.relations { notices += try notify(relation, now) }
     for relation in binding.relations(with: .nullifySourceIfDestinationDeleted) {
       count.edges += try removeReferences(relation)
     }
+    try work.giveBackStopped()
     let hasLocked = try keepLocked()
     try LateReferences(store).remember(self)
-    if isSweep || hasLeased { try BlockedNodes(store).keepCauses(of: batch) }
+    if isSweep || hasLeased { try BlockedNodes(store).keepCauses(of: self) }
     try db.execute(
       """
       DELETE FROM cascade.work WHERE batch = \(batch) AND done;
@@ -41,46 +43,7 @@ extension Waves {
     return notices
   }
 
-  // MARK: - What another kind of sweep does
-
-  /// Gives back to the journal what is for another kind of sweep: also the notices, because what that
-  /// one deletes gets none.
-  private func leave(_ relation: EdgeRelation) throws {
-    let counts = !relation.left.isDisjoint(with: .counting)
-    let kind = literal((counts ? SweepKind.refcount : .cascade).rawValue)
-    if !relation.left.isDisjoint(with: .losingSource) { try leave(.lost, relation, kind) }
-    if relation.left.isDisjoint(with: .losingDestination) { return }
-    if relation.join == nil { try leaveWidowed(relation) }
-    try leave(.widowed, relation, kind)
-  }
-
-  private func leave(_ what: JournalSubject, _ relation: EdgeRelation, _ kind: String) throws {
-    let isOver =
-      what == .lost
-      ? "\(relation.hasEdge("k.key", "k.other")) OR NOT \(relation.destination.has("k.other"))"
-      : "\(relation.isRestored("k.key", "k.other")) OR NOT \(relation.source.has("k.key"))"
-    try db.run(
-      """
-      WITH k AS (DELETE FROM cascade.work j WHERE \(isDone(what, relation)) RETURNING j.*)
-      INSERT INTO cascade.journal(what, subject, key, other, told, kind)
-      SELECT k.what, k.subject, k.key, k.other, bool_and(k.told), \(kind) FROM k
-      WHERE NOT (\(isOver)) GROUP BY 1, 2, 3, 4
-      """)
-  }
-
-  /// Notes references in rows, which are not noted one by one otherwise.
-  private func leaveWidowed(_ relation: EdgeRelation) throws {
-    let lost = try store.leads(relation, toAnyOf: gone(relation.destination, untold: true))
-    try db.run(
-      """
-      INSERT INTO cascade.work(batch, what, subject, key, other, done)
-      SELECT DISTINCT \(batch), \(JournalSubject.widowed.rawValue), \(relation.number),
-        \(relation.source.key.text("s")), \(relation.to()), true
-      FROM \(relation.edges()) WHERE \(lost.condition) AND \(relation.isDangling)
-      """, lost.values)
-  }
-
-  /// Of references that are in a row, and not told of one by one.
+  /// Of references that are in a row, and neither told of one by one, nor held back and told of.
   private func notifyWidowed(_ relation: EdgeRelation, _ now: Int64) throws -> Int {
     let lost = try store.leads(relation, toAnyOf: gone(relation.destination, untold: true))
     return try notify(
@@ -88,7 +51,7 @@ extension Waves {
       """
       SELECT \(relation.source.key.text("s")), \(relation.to())
       FROM \(relation.edges()) WHERE \(lost.condition) AND \(relation.isDangling)
-      EXCEPT \(journaled(.widowed, relation, relation.source, "j.key"))
+      EXCEPT SELECT j.key, j.other FROM cascade.work j WHERE \(isDone(.widowed, relation))
       """, lost.values)
   }
 
@@ -125,8 +88,7 @@ extension Waves {
   private mutating func removeReferences(_ relation: EdgeRelation) throws -> Int {
     let selection = try hasLostGone(relation)
     if !isSweep { return try removeReferences(relation, selection) }
-    let free = selection.only(where: isNotBlocked(relation.source, "s"))
-    return try changeUnlessRefused(relation.source, free) {
+    return try changeUnlessRefused(relation.source, selection, by: .update) {
       try $0.removeReferences(relation, $1)
     }
   }
@@ -144,14 +106,16 @@ extension Waves {
   private func nullify(
     _ relation: EdgeRelation, _ columns: Columns, _ selection: RowRemoval.Selection
   ) throws -> Int {
-    let key = relation.source.key
+    let (source, emptied) = (relation.source, relation.emptied(columns))
+    if binding.access(to: source.name) != .direct {
+      return try changeByOwner(source, emptied, selection, relation, was: [relation.to()]).count
+    }
     return try db.run(
       """
-      WITH w AS (SELECT \(key.text("s")) AS key, \(relation.to()) AS value
-        FROM \(selection.from(relation.source)) WHERE \(selection.condition) FOR UPDATE),
-      u AS (UPDATE \(relation.source.name) s
-        SET \(relation.emptied(columns)) FROM w
-        WHERE \(key.equal("s", text: "w.key")) AND \(columns.equal("s", text: "w.value")))
+      WITH w AS (SELECT \(source.key.text("s")) AS key, \(relation.to()) AS value
+        FROM \(selection.from(source)) WHERE \(selection.condition) FOR UPDATE),
+      u AS (UPDATE \(source.name) s SET \(emptied.list) FROM w
+        WHERE \(source.key.equal("s", text: "w.key")) AND \(columns.equal("s", text: "w.value")))
       INSERT INTO cascade.nullified(batch, relation, key, value)
       SELECT \(batch), \(relation.number), w.key, w.value FROM w
       """, selection.values
@@ -163,12 +127,19 @@ extension Waves {
   ) throws -> Int {
     let source = relation.source
     let isLost = relation.isLost(anyOf: gone(relation.destination))
+    let rest = list.list("s", without: isLost)
+    let lost = "(SELECT count(*) FROM \(list.elements("s")) WHERE \(isLost))"
+    if binding.access(to: source.name) != .direct {
+      let rows = try changeByOwner(
+        source, [Assignment(list.name, rest)], selection, relation,
+        was: ["s.\(list.name)", "(\(rest))", lost])
+      return rows.rows.reduce(0) { $0 + (Int($1[3] ?? "") ?? 0) }
+    }
     let removed = try db.run(
       """
-      WITH w AS (SELECT \(source.key.text("s")) AS key, s.\(list.name)::text AS value,
-        (SELECT count(*) FROM \(list.elements("s")) WHERE \(isLost)) AS lost
+      WITH w AS (SELECT \(source.key.text("s")) AS key, s.\(list.name)::text AS value, \(lost) AS lost
         FROM \(selection.from(source)) WHERE \(selection.condition) FOR UPDATE),
-      u AS (UPDATE \(source.name) s SET \(list.name) = \(list.list("s", without: isLost))
+      u AS (UPDATE \(source.name) s SET \(list.name) = \(rest)
         FROM w WHERE \(source.key.equal("s", text: "w.key"))
         RETURNING w.key, w.value, w.lost, s.\(list.name)::text AS rest),
       n AS (INSERT INTO cascade.nullified(batch, relation, key, value, rest)
@@ -177,6 +148,26 @@ extension Waves {
       """, selection.values
     ).integer
     return Int(removed ?? 0)
+  }
+
+  /// Where tables have several owners. `was` are the value that is removed, and what is left of a list.
+  private func changeByOwner(
+    _ table: MappedTable, _ set: [Assignment], _ selection: RowRemoval.Selection,
+    _ relation: EdgeRelation, was: [String]
+  ) throws -> Rows {
+    let statement = binding.update(
+      table.name, "s", set: set, where: selection.condition,
+      returning: [table.key.text("s")] + was)
+    let rows = try store.writing(table.name) { try db.run(statement, selection.values) }
+    let columns = ["key", "value", "rest"].prefix(max(2, was.count))
+    let values = columns.indices.map { place in arrayText(rows.rows.map { $0[place] ?? "" }) }
+    try db.run(
+      """
+      INSERT INTO cascade.nullified(batch, relation, \(columns.joined(separator: ", ")))
+      SELECT \(batch), \(relation.number), n.*
+      FROM unnest(\(columns.indices.map { "$\($0 + 1)::text[]" }.joined(separator: ", "))) n
+      """, values)
+    return rows
   }
 
   /// What could go, but was locked by another session, comes back into the journal.

@@ -6,22 +6,27 @@ internal import PostgresTables
 /// What has gone in a batch, for conditions.
 extension Waves {
   /// Which rows refer to nodes that are gone, and have lost that reference.
-  func hasLostGone(_ relation: EdgeRelation) throws -> RowRemoval.Selection {
+  func hasLostGone(
+    _ relation: EdgeRelation, where condition: String = "true"
+  ) throws -> RowRemoval.Selection {
     try store.selection(
-      relation, gone(relation.destination), ofQuery: { relation.hasLost(anyOf: $0) },
-      ofArray: { relation.hasLost(any: $0) })
+      relation, gone(relation.destination),
+      ofQuery: { relation.hasLost(anyOf: $0, where: condition) },
+      ofArray: { relation.hasLost(any: $0, where: condition) })
   }
 
   /// Each key is looked for once, and not for each row that refers to it.
-  func hasLost(_ relation: EdgeRelation, any array: String) -> String {
+  func hasLost(
+    _ relation: EdgeRelation, any array: String, where condition: String
+  ) -> String {
     guard let columns = relation.columns, relation.isPlain else {
-      return relation.hasLost(any: array)
+      return relation.hasLost(any: array, where: condition)
     }
     let lost = """
       ARRAY(SELECT n.key FROM unnest(\(array)::text[]) n(key)
         WHERE NOT \(relation.destination.has("n.key")))
       """
-    return columns.isAny("s", lost)
+    return "\(columns.isAny("s", lost)) AND \(condition)"
   }
 
   /// The keys of a table that are gone. `untold`: without those that earlier batches told of;

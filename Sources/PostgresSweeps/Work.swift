@@ -200,6 +200,49 @@ struct Work {
     return dropped.isEmpty ? taken : taken.without(Set(dropped))
   }
 
+  // MARK: - What is stopped
+
+  /// Drops what is about nothing that is bound. What is only stopped waits in the journal.
+  mutating func giveBack(_ taken: Part) throws {
+    pending.append(
+      statement(
+        """
+        INSERT INTO cascade.journal(what, subject, key, other, told)
+        SELECT j.what, j.subject, j.key, j.other, j.told FROM cascade.work j
+        WHERE \(isOne(of: taken)) AND \(store.binding.waits("j"))
+        """, [taken.ids]))
+    try drop(taken)
+  }
+
+  mutating func giveBack(_ gone: Gone) throws {
+    switch gone {
+    case .work(let part): try giveBack(part)
+    case .deleted(let table, let groups):
+      if store.binding.stopped.collections.contains(table) {
+        pending.append(
+          statement(
+            """
+            INSERT INTO cascade.journal(what, subject, key)
+            SELECT \(JournalSubject.gone.rawValue), k.collection, unnest(k.keys)
+            FROM cascade.deleted k WHERE k.batch = $1 AND k.id = ANY($2::bigint[])
+            """, [arrayText(groups.map { "\($0.id)" })]))
+      }
+      close(gone)
+    }
+  }
+
+  /// The edges that the batch has lost of relations that were stopped since, at its end.
+  mutating func giveBackStopped() throws {
+    if store.binding.stopped.relations.isEmpty { return }
+    let edges = [JournalSubject.lost, .widowed].map { "\($0.rawValue)" }.joined(separator: ", ")
+    _ = try ask(
+      """
+      INSERT INTO cascade.journal(what, subject, key, other, told)
+      SELECT j.what, j.subject, j.key, j.other, j.told FROM cascade.work j
+      WHERE j.batch = $1 AND j.done AND j.what IN (\(edges)) AND \(store.binding.waits("j"))
+      """)
+  }
+
   mutating func close(_ taken: Part) {
     let sql = "UPDATE cascade.work j SET done = true WHERE \(isOne(of: taken))"
     pending.append(statement(sql, [taken.ids]))

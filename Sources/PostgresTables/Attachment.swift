@@ -43,12 +43,69 @@ package struct Attachment {
   }
 
   private func follow(_ report: inout AttachReport) throws {
+    try followNames()
     let known = Set(try db.run("SELECT name FROM cascade.collection").texts)
     try store.bind(numbering: true)
+    let wereAltered = try areTriggersAltered()
+    if try !isMigrating { try RetypedKeys(store).followLeases() }
     report.triggersMade += try makeTriggers()
     let isNew = Set(store.binding.tables.keys).subtracting(known)
     if !isNew.isEmpty { try store.set("first_watch", 1) }
-    if !report.triggersMade.isEmpty && isNew.isEmpty { try store.set("watch_gap", 1) }
+    let hasGap = try noteStopped() || wereAltered || !report.triggersMade.isEmpty
+    if hasGap && isNew.isEmpty { try store.set("watch_gap", 1) }
+    try store.rememberColumns()
+    try KeptShapes(store).remember()
+    if try !isMigrating { try recordPlaces() }
+  }
+
+  private func followNames() throws {
+    try FollowedCollections(store).follow()
+    try FollowedRelations(store).follow()
+    if try !isMigrating { try RetypedKeys(store).followEdges() }
+  }
+
+  private func recordPlaces() throws {
+    try FollowedCollections(store).record()
+    try FollowedRelations(store).record()
+  }
+
+  // MARK: - Gaps
+
+  /// What the catalog has of Cascade's triggers: each change of one, also that it was disabled for a while,
+  /// writes its row anew.
+  private var triggerState: Int64 {
+    get throws {
+      let text = try db.run(
+        """
+        SELECT string_agg(concat_ws(' ', t.oid, t.xmin, t.tgenabled), ', ' ORDER BY t.oid)
+        FROM pg_trigger t JOIN pg_proc p ON p.oid = t.tgfoid
+        WHERE p.pronamespace = 'cascade'::regnamespace
+        """
+      ).text
+      return Fingerprint(text ?? "").signed
+    }
+  }
+
+  /// Whether others have changed triggers since they were made: what happened meanwhile was not seen.
+  private func areTriggersAltered() throws -> Bool {
+    if try isMigrating { return false }
+    guard let known = try store[meta: "triggers"] else { return false }
+    return try known != triggerState
+  }
+
+  /// Notes which relations and collections are stopped. Returns whether one is not stopped any more: then
+  /// whole tables are looked through for what happened meanwhile.
+  private func noteStopped() throws -> Bool {
+    let stopped = store.binding.stopped
+    let keys =
+      stopped.relations.map { "stopped.relation.\($0)" }
+      + stopped.collections.map { "stopped.collection.\($0)" }
+    let ended = try db.run(
+      "DELETE FROM cascade.meta WHERE key LIKE 'stopped.%' AND NOT key = ANY($1::text[])",
+      [arrayText(keys)])
+    for key in keys { try store.set(key, 1) }
+    try store.set("problems", store.binding.problems.isEmpty ? nil : 1)
+    return ended.changed > 0
   }
 
   /// Makes the table of stored edges for which there was none, so that the triggers could miss none of
@@ -69,12 +126,30 @@ package struct Attachment {
     for function in there.keys where !wanted.contains(where: { $0.function == function }) {
       try db.execute("DROP FUNCTION \(function)() CASCADE")
     }
-    for trigger in wanted where there[trigger.function] != trigger.fingerprint {
-      try db.execute(trigger.sql)
-      made.append("\(trigger.name) on \(trigger.table)")
+    let stopped = Set(store.binding.stopped.tables.values.map(\.name))
+    let changed = wanted.filter { there[$0.function] != $0.fingerprint }
+    // Tables may have changed places: each would have the trigger of the other.
+    for trigger in changed where there[trigger.function] != nil && !stopped.contains(trigger.table)
+    {
+      try db.execute("DROP FUNCTION IF EXISTS \(trigger.function)() CASCADE")
+    }
+    for trigger in changed {
+      // On a table that does not fit, it may be impossible.
+      let isMade = try make(trigger, mayFail: stopped.contains(trigger.table))
+      if isMade { made.append("\(trigger.name) on \(trigger.table)") }
     }
     if !made.isEmpty { try LeaseTable.grant(store) }
+    try store.set("triggers", triggerState)
     return made
+  }
+
+  private func make(_ trigger: Triggers.Trigger, mayFail: Bool) throws -> Bool {
+    do {
+      try db.savepoint { try db.execute(trigger.sql) }
+      return true
+    } catch let error as PostgresError where mayFail && !error.isConnectionLost {
+      return false
+    }
   }
 
   /// The functions of the triggers that are there and enabled, with their fingerprints.
@@ -106,6 +181,8 @@ package struct Attachment {
       """
     ).texts
     for function in functions { try db.execute("DROP FUNCTION \(function)() CASCADE") }
+    try db.execute(
+      "UPDATE cascade.collection SET place = NULL; UPDATE cascade.relation SET place = NULL")
     try store.set("watch_gap", 1)
   }
 
@@ -129,15 +206,22 @@ package struct Attachment {
     ).texts
     let files = try FileRows(store: store).pending
     try DenialConstraints(store).drop()
+    try OwnerFunctions(store).drop()
     try db.execute("DROP SCHEMA cascade CASCADE")
     return DetachReport(triggers: triggers, tables: tables, indexes: [], files: files)
   }
 }
 
 extension StoreConnection {
+  /// An empty one may have been made for us.
   func refuseForeignSchema() throws {
-    let isThere = try db.run("SELECT to_regnamespace('cascade') IS NOT NULL").bool
-    if try isThere && !LeaderTerm.areTablesThere(db) {
+    let isUsed = try db.run(
+      """
+      SELECT EXISTS (SELECT FROM pg_depend d WHERE d.refclassid = 'pg_namespace'::regclass
+        AND d.refobjid = (SELECT oid FROM pg_namespace WHERE nspname = 'cascade'))
+      """
+    ).bool
+    if try isUsed && !LeaderTerm.areTablesThere(db) {
       throw StoreError("there is a schema \"cascade\" that Cascade has not made")
     }
   }

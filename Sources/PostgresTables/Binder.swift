@@ -8,7 +8,11 @@ struct Binder: ~Copyable {
   let store: StoreConnection
   /// Whether collections and relationships get a number if they have none.
   let numbers: Bool
-  private var binding = Binding()
+  var binding = Binding()
+  /// What columns are called now that have another name in the model, by their tables.
+  var renamed: [String: [String: String]] = [:]
+  /// The numbers of relations that were there before.
+  private(set) var knownRelations: Set<String> = []
 
   init(_ store: StoreConnection, numbers: Bool) {
     self.store = store
@@ -16,6 +20,8 @@ struct Binder: ~Copyable {
   }
 
   mutating func bind() throws -> Binding {
+    let known = try store.remembered("SELECT number FROM cascade.relation")
+    knownRelations = Set(known.map { $0[0]! })
     for (name, collection) in store.model.collections.sorted(by: { $0.key < $1.key }) {
       switch collection {
       case .mapped(let table, let key, _): try bind(name, table, key)
@@ -28,6 +34,8 @@ struct Binder: ~Copyable {
     }
     try bindManual()
     try bindFiles()
+    try noteLeftovers()
+    binding.stopUncountable()
     binding.judgements = binding.makeJudgements(store.model)
     binding.roots = store.model.roots.compactMap {
       binding.tables[store.model.collection(of: $0)]
@@ -41,29 +49,55 @@ struct Binder: ~Copyable {
   }
 
   private mutating func bind(_ collection: String, _ table: String, _ key: [String]) throws {
-    let path = ModelProblem.path(of: collection)
-    guard let name = try self.table(table, path), let key = try columns(key, in: name, path) else {
+    let count = binding.problems.count
+    let mapped = try mappedTable(collection, table, key)
+    if binding.problems.count == count {
+      binding.tables[collection] = mapped
       return
     }
-    let number = try store.number("collection", ["name"], [collection], makes: numbers)
-    guard let number else { return fail(path, "the store is not attached with this collection") }
-    binding.tables[collection] = MappedTable(
-      collection: collection, number: number, name: name, key: key)
+    binding.stopped.reasons[collection] = binding.problems[count].message
+    guard let number = try number(of: collection, makes: false) else { return }
+    binding.stopped.collections.append(number)
+    binding.stopped.tables[collection] = mapped
+  }
+
+  /// Also where there is a problem, as far as it is known what to do.
+  private mutating func mappedTable(
+    _ collection: String, _ table: String, _ key: [String]
+  ) throws -> MappedTable? {
+    let (path, count) = (ModelProblem.path(of: collection), binding.problems.count)
+    guard let name = try self.table(table, path), let key = try columns(key, in: name, path) else {
+      return nil
+    }
+    let isFit = binding.problems.count == count
+    guard let number = try number(of: collection, makes: numbers && isFit) else {
+      fail(path, "the store is not attached with this collection")
+      return nil
+    }
+    var mapped = MappedTable(collection: collection, number: number, name: name, key: key)
+    mapped.triggers = try store.appTriggers(on: name)
+    return mapped
+  }
+
+  private func number(of collection: String, makes: Bool) throws -> Int64? {
+    try store.number("collection", ["name"], [collection], makes: makes)
   }
 
   /// Collections that change files have made.
   private func unlisted() throws -> [String] {
-    try store.db.run(
+    try store.remembered(
       """
       SELECT c.name FROM cascade.collection c
       WHERE to_regclass('cascade.objects_' || c.number) IS NOT NULL ORDER BY 1
       """
-    ).texts.filter { store.model.collections[$0] == nil && store.model.typeNames[$0] == nil }
+    ).map { $0[0]! }.filter {
+      store.model.collections[$0] == nil && store.model.typeNames[$0] == nil
+    }
   }
 
   /// Objects are in a table of Cascade's own.
   private mutating func bindObjects(_ collection: String) throws {
-    guard let number = try store.number("collection", ["name"], [collection], makes: numbers) else {
+    guard let number = try number(of: collection, makes: numbers) else {
       return fail(
         ModelProblem.path(of: collection), "the store is not attached with this collection")
     }
@@ -72,12 +106,27 @@ struct Binder: ~Copyable {
     binding.tables[collection] = table
   }
 
-  /// One relation for each destination, which has to be there.
   private mutating func bind(_ relationship: Relationship, _ path: String) throws {
+    let targets = relationship.to.targets(in: store.model)
+    let source = store.model.collection(of: relationship.from)
+    try stopping([source] + targets.map(\.collection)) {
+      try $0.bindRelations(relationship, path)
+    } asFor: { binder in
+      try targets.map { type, destination in
+        Stoppable(
+          number: try binder.number(of: relationship, type, source, destination),
+          name: relationship.name, source: source, destination: destination,
+          rules: relationship.rules)
+      }
+    }
+  }
+
+  /// One relation for each destination, which has to be there.
+  private mutating func bindRelations(_ relationship: Relationship, _ path: String) throws {
     guard let source = table(called: relationship.from) else { return }
     var relations: [EdgeRelation] = []
     for (type, to) in relationship.to.targets(in: store.model) {
-      guard let destination = binding.tables[to] else { return }
+      guard let destination = table(called: to) else { return }
       if relationship.edgeStorage == .stored {
         try bindStored(relationship.name, relationship.rules, source, destination)
         continue
@@ -92,13 +141,19 @@ struct Binder: ~Copyable {
     binding.relations += relations
   }
 
-  var tables: some Sequence<MappedTable> { binding.tables.values }
-  func hasFiles(_ number: Int64) -> Bool { binding.files.contains { $0.number == number } }
+  /// Also of one that is stopped.
+  var tables: [MappedTable] {
+    Array(binding.tables.values) + Array(binding.stopped.tables.values)
+  }
+  func hasFiles(_ number: Int64) -> Bool {
+    (binding.files + binding.stopped.files).contains { $0.number == number }
+  }
   mutating func add(_ files: FileRelation) { binding.files.append(files) }
 
   /// The name may be that of a type of objects.
   func table(called name: String) -> MappedTable? {
-    binding.tables[store.model.collection(of: name)]
+    let collection = store.model.collection(of: name)
+    return binding.tables[collection] ?? binding.stopped.tables[collection]
   }
 
   private mutating func relation(
@@ -108,10 +163,8 @@ struct Binder: ~Copyable {
     guard let form = try form(of: relationship, source, destination, type, path) else {
       return nil
     }
-    var part = relationship.edgeStorage.part
-    if relationship.from != source.collection { part += "; of \(relationship.from)" }
+    let part = relationship.part(type, source.collection)
     var column: TypeColumn?
-    if let type { part += " = \(type)" }
     if let type, !source.isManaged,
       case .polymorphic(_, let name) = relationship.edgeStorage
     {
@@ -171,21 +224,26 @@ struct Binder: ~Copyable {
       return nil
     }
     return TypeColumn(
-      name: quoted(name), value: text, family: family, empty: isRequired ? nil : "NULL")
+      name: quoted(now(name, in: table)), value: text, family: family,
+      empty: isRequired ? nil : "NULL")
   }
 
   /// Edges to which change files gave other rules than the model does, or that it does not declare.
   private mutating func bindManual() throws {
-    let rows = try store.db.run(
+    let rows = try store.remembered(
       "SELECT name, source, destination, part FROM cascade.relation WHERE part LIKE 'stored: %' "
-        + "ORDER BY number"
-    ).rows
+        + "ORDER BY number")
     for row in rows {
-      guard let source = binding.tables[row[1]!], let destination = binding.tables[row[2]!],
+      guard let source = tables.first(where: { $0.collection == row[1] }),
+        let destination = tables.first(where: { $0.collection == row[2] }),
         let rules = row[3]!.split(separator: " ").last.flatMap({ Int64($0) }),
         row[3] == JoinTable.part(source, destination, rules: Rules(rawValue: rules))
       else { continue }
-      try bindStored(row[0]!, Rules(rawValue: rules), source, destination)
+      try stopping([source.collection, destination.collection]) {
+        try $0.bindStored(row[0]!, Rules(rawValue: rules), source, destination)
+      } asFor: { _ in
+        []
+      }
     }
   }
 
@@ -202,7 +260,7 @@ struct Binder: ~Copyable {
     let part = JoinTable.part(source, destination, rules: rules)
     let parts = [name, source.collection, destination.collection, part]
     guard let number = try store.number(relation: parts, makes: numbers),
-      binding.relation(number) == nil
+      binding.relation(number) == nil, !binding.stopped.relations.contains(number)
     else { return }
     let join = JoinTable(
       name: "cascade.edges_\(number)", source: columns(source.key, "s"),
@@ -245,52 +303,11 @@ struct Binder: ~Copyable {
     case .stored: return nil
     }
   }
-
-  mutating func table(_ table: String, _ path: String) throws -> String? {
-    guard let name = try store.qualifiedName(table) else {
-      fail(path, "there is no table \"\(table)\"")
-      return nil
-    }
-    if let refusal = try refusal(of: name) {
-      fail(path, refusal)
-      return nil
-    }
-    binding.partitions[name] = try Partitions(of: name, store.db)
-    return name
-  }
-
-  mutating func fail(_ path: String, _ message: String) {
-    binding.problems.append(ModelProblem(path: path, message: message))
-  }
-
-  /// Why the daemon cannot serve a table.
-  private func refusal(of table: String) throws -> String? {
-    let rows = try store.db.run(
-      """
-      SELECT c.relkind, c.relrowsecurity AND NOT r.rolbypassrls, c.relowner = r.oid,
-        c.relkind <> 'p' AND EXISTS (SELECT FROM pg_inherits i WHERE i.inhparent = c.oid),
-        EXISTS (SELECT FROM pg_partition_tree(c.oid) t JOIN pg_class p ON p.oid = t.relid
-          WHERE p.relkind NOT IN ('r', 'p'))
-      FROM pg_class c, pg_roles r WHERE c.oid = $1::regclass AND r.rolname = session_user
-      """, [table]
-    ).rows[0]
-    if rows[0] != "r" && rows[0] != "p" { return "\(table) is no table" }
-    if rows[3] == "t" {
-      return "tables inherit from \(table), and its triggers do not see what becomes of their rows"
-    }
-    if rows[4] == "t" { return "\(table) has a partition that is no table of this database" }
-    if rows[1] == "t" { return "\(table) has row security, which could hide rows from the daemon" }
-    if rows[2] == "t" {
-      return "\(table) belongs to the daemon's own role: give the daemon a role of its own, "
-        + "because the triggers ignore what that role writes"
-    }
-    return nil
-  }
 }
 
 extension Relationship.Target {
   /// The collections, in the order of the model, with the value that stands for each.
-  fileprivate func targets(in model: StoreModel) -> [(type: String?, collection: String)] {
+  func targets(in model: StoreModel) -> [(type: String?, collection: String)] {
     switch self {
     case .collection(let name): [(nil, model.collection(of: name))]
     case .types(let map):
@@ -302,6 +319,16 @@ extension Relationship.Target {
       }
     case .files: []
     }
+  }
+}
+
+extension Relationship {
+  /// Tells apart the places of edges that are alike otherwise.
+  func part(_ type: String?, _ source: String) -> String {
+    var part = edgeStorage.part
+    if from != source { part += "; of \(from)" }
+    if let type { part += " = \(type)" }
+    return part
   }
 }
 

@@ -62,10 +62,11 @@ extension Binder {
     }
     if ListColumn.documents.contains(type.name) {
       return ListColumn(
-        name: quoted(name), type: type.name, family: family, path: Array(names.dropFirst()))
+        name: quoted(now(name, in: table)), type: type.name, family: family,
+        path: Array(names.dropFirst()))
     }
     if names.count == 1 && type.elements.first.flatMap(KeyFamily.init) == family {
-      return ListColumn(name: quoted(name), type: type.name, family: family)
+      return ListColumn(name: quoted(now(name, in: table)), type: type.name, family: family)
     }
     fail(
       path,
@@ -81,7 +82,7 @@ extension Binder {
     var columns: [Columns.Column] = []
     for name in names {
       guard let family = try family(of: name, in: table, path) else { return nil }
-      columns.append(Columns.Column(name: quoted(name), family: family))
+      columns.append(Columns.Column(name: quoted(now(name, in: table)), family: family))
     }
     return Columns(columns)
   }
@@ -98,17 +99,24 @@ extension Binder {
   mutating func type(
     of column: String, in table: String, _ path: String
   ) throws -> ColumnType? {
-    guard let type = try store.db.type(of: column, in: table) else {
-      fail(path, "\(table) has no column \"\(column)\"")
-      return nil
-    }
+    let isOfObjects =
+      store.provisional != nil && tables.contains { $0.name == table && $0.isManaged }
+    if isOfObjects { return .ofObjects }
+    if let type = try store.db.type(of: column, in: table) { return type }
+    binding.stopped.mismatched.insert(table)
+    let name = try store.knownColumn(column, of: table)
+    fail(
+      path,
+      "\(table) has no column \"\(column)\"" + (name.map { ": it is called \"\($0)\" now" } ?? ""))
+    guard let name, let type = try store.db.type(of: name, in: table) else { return nil }
+    note(column, of: table, isNow: name)
     return type
   }
 
   func isNotNull(_ column: String, in table: String) throws -> Bool {
     try store.db.run(
       "SELECT attnotnull FROM pg_attribute WHERE attrelid = $1::regclass AND attname = $2",
-      [table, column]
+      [table, now(column, in: table)]
     ).bool
   }
 }

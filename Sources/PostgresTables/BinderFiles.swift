@@ -6,10 +6,11 @@ internal import PostgresBinding
 extension Binder {
   mutating func bindFiles() throws {
     for (index, relationship) in store.model.relationships.enumerated() {
-      guard case .files(let root) = relationship.to,
-        let source = table(called: relationship.from)
-      else { continue }
-      try bind(relationship, root, source, "relationships[\(index)]")
+      guard case .files(let root) = relationship.to else { continue }
+      try stoppingFiles(root, of: store.model.collection(of: relationship.from)) {
+        guard let source = $0.table(called: relationship.from) else { return }
+        try $0.bind(relationship, root, source, "relationships[\(index)]")
+      }
     }
     try bindManualFiles()
   }
@@ -40,7 +41,8 @@ extension Binder {
   ) throws -> FileRelation.Place? {
     switch relationship.edgeStorage {
     case .column(let columns):
-      return try isPath(columns[0], in: table.name, path) ? .column(columns[0]) : nil
+      return try isPath(columns[0], in: table.name, path)
+        ? .column(now(columns[0], in: table.name)) : nil
     case .property(let property):
       var list = try files(
         table.isManaged ? "value.\(property)" : property, in: table.name, path)
@@ -71,7 +73,7 @@ extension Binder {
       return nil
     }
     return ListColumn(
-      name: quoted(names[0]), type: type, family: .text,
+      name: quoted(now(names[0], in: table)), type: type, family: .text,
       path: isArray ? [] : Array(names.dropFirst()))
   }
 
@@ -99,20 +101,21 @@ extension Binder {
 
   /// Those to which change files gave other rules than the model does, or that it does not declare.
   private mutating func bindManualFiles() throws {
-    let rows = try store.db.run(
+    let rows = try store.remembered(
       """
       SELECT name, source, destination, part FROM cascade.relation
       WHERE part LIKE 'stored: %' AND destination LIKE \(literal(FileRows.collection + "%"))
       ORDER BY number
-      """
-    ).rows
+      """)
     for row in rows {
       guard let source = tables.first(where: { $0.collection == row[1] }),
         let rules = row[3]!.split(separator: " ").last.flatMap({ Int64($0) }),
         row[3] == StoredPaths.part(source, rules: Rules(rawValue: rules))
       else { continue }
       let root = String(row[2]!.dropFirst(FileRows.collection.count))
-      try bindFiles(row[0]!, Rules(rawValue: rules), source, root)
+      try stoppingFiles(root, of: source.collection) {
+        try $0.bindFiles(row[0]!, Rules(rawValue: rules), source, root)
+      }
     }
   }
 }

@@ -10,8 +10,14 @@ extension MappedTable {
     """
   }
 
-  /// Whether a node was deleted that is remembered.
-  package func wasDeleted(_ key: String) -> String {
-    "EXISTS (SELECT FROM cascade.deleted_node k WHERE \(isDeleted("k", key)))"
+  /// Whether a node was deleted that is remembered, and has not come back; in a later batch, if one is named.
+  package func wasDeleted(_ key: String, after batch: Int64? = nil) -> String {
+    wasDeleted(key, laterThan: batch.map { "\($0)" })
+  }
+
+  /// The same where SQL tells the batch.
+  func wasDeleted(_ key: String, laterThan batch: String?) -> String {
+    let isLater = batch.map { " AND k.batch > \($0)" } ?? ""
+    return "EXISTS (SELECT FROM cascade.deleted_node k WHERE \(isDeleted("k", key))\(isLater))"
   }
 }

@@ -31,8 +31,8 @@ package struct DenialConstraints {
   }
 
   /// Creates those that are missing where the tables' owner let the daemon's role do so.
-  package func create() throws -> ConstraintReport {
-    var report = ConstraintReport()
+  package func create() throws -> OwnerReport {
+    var report = OwnerReport()
     for key in try store.binding.relations.flatMap(wanted).filter({ try !isThere($0) }) {
       if try mayAlter(key.table) && mayAlter(key.other.name) {
         try store.db.execute(key.sql)

@@ -79,9 +79,16 @@ package struct FileRows {
     try store.db.run(
       """
       SELECT id, batch, at, root, path FROM cascade.file
-      WHERE state = \(state.rawValue) AND batch IS NOT NULL AND id > \(id) ORDER BY id LIMIT \(limit)
+      WHERE state = \(state.rawValue) AND batch IS NOT NULL AND id > \(id) AND \(isSeen)
+      ORDER BY id LIMIT \(limit)
       """
     ).rows.map(FileRows.file)
+  }
+
+  /// Whether all edges can be seen that may name the file.
+  private var isSeen: String {
+    let roots = store.binding.stopped.roots.sorted().map(literal).joined(separator: ", ")
+    return roots.isEmpty ? "true" : "root NOT IN (\(roots))"
   }
 
   /// Those that were moved, and whether all transactions that were open then have ended.
@@ -89,7 +96,8 @@ package struct FileRows {
     try store.db.run(
       """
       SELECT id, batch, at, root, path, xid < pg_snapshot_xmin(pg_current_snapshot())
-      FROM cascade.file WHERE state = \(FileState.moved.rawValue) ORDER BY id LIMIT \(limit)
+      FROM cascade.file WHERE state = \(FileState.moved.rawValue) AND \(isSeen)
+      ORDER BY id LIMIT \(limit)
       """
     ).rows.map { (FileRows.file($0), $0[5] == "t") }
   }

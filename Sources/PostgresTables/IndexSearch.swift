@@ -40,11 +40,12 @@ package struct IndexSearch {
     }
   }
 
+  /// Several relations may need one index.
   private func search() throws -> [Index] {
     let files = store.binding.files.flatMap(needed)
-    return try (store.binding.relations.filter { !$0.isTie }.flatMap(needed) + files).filter {
-      try !isThere($0)
-    }
+    let all = store.binding.relations.filter { !$0.isTie }.flatMap(needed) + files
+    var seen: Set<MissingIndex> = []
+    return try all.filter { try seen.insert($0.index).inserted && !isThere($0) }
   }
 
   private func needed(_ relation: EdgeRelation) -> [Index] {

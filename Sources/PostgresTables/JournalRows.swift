@@ -11,21 +11,28 @@ package struct JournalRows {
   package private(set) var ownBatch: Int64?
   private let counts: [JournalSubject: [Int64: Int]]
 
-  /// Whether a row of the journal is for a sweep of these kinds.
-  package static func isMeant(for kinds: [SweepKind]) -> String {
-    if kinds.followedRules == .all { return "true" }
-    return
-      "(kind IS NULL OR kind = \(literal((kinds.cascades ? SweepKind.cascade : .refcount).rawValue)))"
+  /// Whether a row `j` of the journal is for a sweep of these kinds, and is about what can be swept.
+  package static func isMeant(for kinds: [SweepKind], _ binding: Binding) -> String {
+    let isReady = "NOT \(binding.waits("j"))"
+    if kinds.followedRules == .all { return isReady }
+    let kind = literal((kinds.cascades ? SweepKind.cascade : .refcount).rawValue)
+    return "\(isReady) AND (j.kind IS NULL OR j.kind = \(kind))"
   }
 
-  /// Others' deletions, and what is left to do of an unfinished sweep.
-  package static func ofSweep(_ store: StoreConnection, _ kinds: [SweepKind]) throws -> JournalRows
-  {
-    try JournalRows(
+  /// Others' deletions, and what is left to do of an unfinished sweep. What was held back is asked
+  /// whether it still has a reason, if `asksWaiting`.
+  package static func ofSweep(
+    _ store: StoreConnection, _ kinds: [SweepKind], asksWaiting: Bool = true
+  ) throws -> JournalRows {
+    let held = HeldEdges(store)
+    let isOver = try asksWaiting && held.areAny ? held.isOver("w") : "false"
+    return try JournalRows(
       store,
       """
-      (SELECT what, subject, key, other FROM cascade.journal WHERE \(isMeant(for: kinds))
-        UNION ALL SELECT what, subject, key, other FROM cascade.work
+      (SELECT what, subject, key, other FROM cascade.journal j
+        WHERE \(isMeant(for: kinds, store.binding)) AND j.what <> \(JournalSubject.reused.rawValue)
+        UNION ALL SELECT what, subject, key, other FROM cascade.work w
+          WHERE NOT \(isOver) AND NOT \(store.binding.waits("w"))
         UNION ALL SELECT \(JournalSubject.gone.rawValue), collection, unnest(keys), NULL FROM cascade.deleted
           WHERE batch = (SELECT value FROM cascade.meta WHERE key = 'sweep.batch') AND follows)
       """, nil)

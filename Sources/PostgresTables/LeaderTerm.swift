@@ -63,7 +63,7 @@ package struct LeaderTerm {
   /// A store that was attached in the fast dialect may have a leader by its lock.
   private func makeTables() throws -> Bool {
     if try store.isAttached {
-      if try !LeaderLock(store).take() { return false }
+      if try !LeaderLock(store).take(makingSchema: false) { return false }
     } else {
       try store.refuseForeignSchema()
     }

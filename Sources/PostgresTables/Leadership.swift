@@ -12,8 +12,9 @@ package struct Leadership {
   /// The application name of all connections of this process.
   package static let daemon: String = {
     let random = ((try? Process.randomBytes(6)) ?? []).map { String($0, radix: 16) }.joined()
-    return "cascaded \(getpid()) \(random)"
+    return "\(namePrefix)\(getpid()) \(random)"
   }()
+  static let namePrefix = "cascaded "
 
   /// A daemon that waits looks again after this time at most.
   static let longestWait = Duration.milliseconds(200)
@@ -23,12 +24,14 @@ package struct Leadership {
   package func take(attaching attaches: Bool) throws {
     let isTaken =
       switch store.dialect {
-      case .fast: try LeaderLock(store).take() && !LeaderTerm.isAny(store)
+      case .fast:
+        try LeaderLock(store).take(makingSchema: attaches) && !LeaderTerm.isAny(store)
       case .portable: try LeaderTerm(store).take(attaching: attaches)
       }
-    if !isTaken {
-      throw StoreAway("another daemon serves \(store.path)", lookAgain: Leadership.longestWait)
-    }
+    if isTaken { return }
+    let stranger = store.dialect == .fast ? try LeaderLock(store).stranger() : nil
+    throw StoreAway(
+      stranger ?? "another daemon serves \(store.path)", lookAgain: Leadership.longestWait)
   }
 
   /// Runs what removes Cascade's tables, and with them what tells who leads.

@@ -51,7 +51,7 @@ extension Triggers {
       """
       IF NEW.collection = \(literal(table.collection)) AND NEW.key IS NOT NULL THEN
         NEW.key := (SELECT \(table.key.text("k")) FROM (
-          SELECT \(LeaseTable.values(table.key))) k);
+          SELECT \(LeaseTable.values(table.key, of: "NEW.key"))) k);
         PERFORM 1 FROM \(table.name) t WHERE \(table.key.equal("t", text: "NEW.key"))
         FOR KEY SHARE;
       END IF;
@@ -75,7 +75,7 @@ extension Triggers {
 extension Triggers {
   /// Wakes the daemon when a lease has ended.
   private var released: [Trigger] {
-    if dialect.wake.isEmpty { return [] }
+    if wake.isEmpty { return [] }
     return [
       trigger(
         "cascade_released", on: "cascade.lease", "released",
@@ -85,8 +85,8 @@ extension Triggers {
 }
 
 extension LeaseTable {
-  /// The values of a key that an application wrote, as columns of their names.
-  fileprivate static func values(_ key: Columns) -> String {
-    zip(key.parts(of: "NEW.key"), key.all).map { "\($0) AS \($1.name)" }.joined(separator: ", ")
+  /// The values of a key that a text names, as columns of their names.
+  static func values(_ key: Columns, of text: String) -> String {
+    zip(key.parts(of: text), key.all).map { "\($0) AS \($1.name)" }.joined(separator: ", ")
   }
 }

@@ -2,19 +2,23 @@ package import PostgresBinding
 
 /// Cascade's own tables: the schema `cascade`, which `detach` drops.
 package enum OwnSchema {
-  package static let version: Int64 = 2
+  package static let version: Int64 = 4
 
   package static let tables =
-    lists + LeaseTable.sql + FileRows.sql
+    lists + LeaseTable.sql + FileRows.sql + KnownColumns.sql + HeldEdges.sql + ClockJumps.sql
+    + KeptShapes.sql
 
   private static let lists = """
     CREATE SCHEMA IF NOT EXISTS cascade;
     CREATE TABLE cascade.meta(key text PRIMARY KEY, value bigint NOT NULL);
+    -- `place` are the numbers in the catalog of the table and of the columns of its key, `names` what the
+    -- model called them, and `types` those of the key; null for objects.
     CREATE TABLE cascade.collection(
-      number int GENERATED ALWAYS AS IDENTITY PRIMARY KEY, name text NOT NULL UNIQUE);
+      number int GENERATED ALWAYS AS IDENTITY PRIMARY KEY, name text NOT NULL UNIQUE, place text,
+      names text, types text);
     CREATE TABLE cascade.relation(
       number int GENERATED ALWAYS AS IDENTITY PRIMARY KEY, name text NOT NULL,
-      source text NOT NULL, destination text NOT NULL, part text NOT NULL,
+      source text NOT NULL, destination text NOT NULL, part text NOT NULL, place text,
       UNIQUE(name, source, destination, part));
 
     -- What others wrote since the last sweep began. `what` is a JournalSubject; `subject` numbers a
@@ -25,8 +29,10 @@ package enum OwnSchema {
     CREATE TABLE cascade.journal(
       seq bigint DEFAULT nextval('cascade.journal_seq'), what smallint NOT NULL,
       subject int NOT NULL, key text NOT NULL, other text, told boolean NOT NULL DEFAULT false,
-      kind text);
+      kind text, at bigint);
     CREATE INDEX journal_order ON cascade.journal(seq) WHERE seq IS NOT NULL;
+    -- For keys that are used again: `at` numbers the statement where that matters.
+    CREATE INDEX journal_keys ON cascade.journal(subject, key) WHERE \(UsedKeys.tellsOfRows);
     -- What a batch took from the journal, and what it has found. A row that was examined is `done`, and
     -- stays until the end of the batch. What waits because a node had to stay is in the batch 0. What
     -- a batch deletes itself is in `deleted`, and not here.
@@ -67,13 +73,14 @@ package enum OwnSchema {
     -- change file deleted. Of those that a rule deleted, and from which something may follow
     -- (`follows`), the order of `id` is the order in which the batch follows them. What a step of a
     -- sweep deletes shares rows: `bucket` is the same for all nodes of a row, and is by what a key is
-    -- found; `size` is how many they are. `rows` are the texts of the rows, if they are kept. Of a key
-    -- that a batch deleted twice, the last one counts.
+    -- found; `size` is how many they are. `rows` are the texts of the rows, if they are kept, and `shape` is
+    -- what their table was like; null for one of Cascade's own. Of a key that a batch deleted twice, the
+    -- last one counts.
     CREATE TABLE cascade.deleted(
       id bigint GENERATED ALWAYS AS IDENTITY (CACHE 1000), batch bigint NOT NULL,
       collection int NOT NULL, via int, rule smallint, is_own boolean NOT NULL,
       follows boolean NOT NULL DEFAULT false, bucket int NOT NULL,
-      size int NOT NULL DEFAULT 1, keys text[] NOT NULL, others text[], rows text[]);
+      size int NOT NULL DEFAULT 1, shape bigint, keys text[] NOT NULL, others text[], rows text[]);
     -- To compress them would take longer than to write them.
     ALTER TABLE cascade.deleted ALTER keys SET STORAGE EXTERNAL, ALTER others SET STORAGE EXTERNAL,
       ALTER rows SET STORAGE EXTERNAL;
@@ -83,16 +90,19 @@ package enum OwnSchema {
     CREATE INDEX deleted_kept ON cascade.deleted(batch) WHERE rows IS NOT NULL;
     CREATE VIEW cascade.deleted_node AS
       SELECT d.id, d.batch, d.collection, d.via, d.rule, d.is_own, d.follows, d.bucket, n.key, n.other,
-        n.row
+        n.row, d.shape
       FROM cascade.deleted d, unnest(d.keys, d.others, d.rows) n(key, other, row);
     -- References that rule 64 removed: `value` is the reference, or the whole list, of which `rest`
-    -- is what was left.
+    -- is what was left. It is owed to the row, and ends with it.
     CREATE TABLE cascade.nullified(
       batch bigint NOT NULL, relation int NOT NULL, key text NOT NULL, value text NOT NULL,
       rest text);
     CREATE INDEX nullified_batches ON cascade.nullified(batch);
+    CREATE INDEX nullified_rows ON cascade.nullified(relation, key);
     -- Join rows that were removed with one of their ends.
-    CREATE TABLE cascade.unlinked(batch bigint NOT NULL, relation int NOT NULL, row text);
+    CREATE TABLE cascade.unlinked(
+      id bigint GENERATED ALWAYS AS IDENTITY (CACHE 1000), batch bigint NOT NULL,
+      relation int NOT NULL, row text, shape bigint);
     CREATE INDEX unlinked_batches ON cascade.unlinked(batch);
     -- Nodes that the last sweep left. `why` is what a constraint or a trigger of the application says;
     -- null if a rule denies the deletion, or a lease holds the node.
@@ -103,6 +113,7 @@ package enum OwnSchema {
       id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, relation int NOT NULL,
       source text NOT NULL, destination text NOT NULL, lost_source boolean NOT NULL,
       batch bigint NOT NULL, at bigint NOT NULL);
+    CREATE INDEX notice_batches ON cascade.notice(batch);
 
     CREATE SEQUENCE cascade.batch;
     CREATE TABLE cascade.ledger(

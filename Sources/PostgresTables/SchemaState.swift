@@ -26,7 +26,18 @@ package enum SchemaState {
         FROM unnest(\(literal(arrayText(tables)))::text[]) n JOIN pg_class c ON c.oid = to_regclass(n))
         || (SELECT concat(' ', count(*), ' ', max(l.number), ' ') FROM cascade.relation l)
         || (SELECT concat(count(*), ' ') FROM cascade.collection)
+        || \(functions(binding))
         || (SELECT concat(r.rolsuper, r.rolbypassrls) FROM pg_roles r WHERE r.rolname = session_user)
+      """
+  }
+
+  /// Those by which rows of several owners are written.
+  private static func functions(_ binding: Binding) -> String {
+    if binding.access.isEmpty { return "''" }
+    return """
+      (SELECT concat(string_agg(concat(n.xmin, ' ', p.oid, ':', p.xmin), ' ' ORDER BY p.oid), ' ')
+        FROM pg_namespace n LEFT JOIN pg_proc p ON p.pronamespace = n.oid
+        WHERE n.nspname = \(literal(RowAccess.schema)))
       """
   }
 }

@@ -10,27 +10,41 @@ package final class StoreConnection {
   package let path: String
   package let model: StoreModel
   package private(set) var binding = Binding()
+  package let server: Server
   package let dialect: Dialect
   package private(set) var scratch: ScratchTables
+  /// Whether the server has constraints that are checked later: one of another make may not know the
+  /// statement for it.
+  package let canDefer: Bool
+  /// Numbers of what is not in the store, if the model is only judged.
+  let provisional: ProvisionalNumbers?
   private var boundSchema: String?
+  private let lockTimeout: Duration
 
-  package init(_ path: String, _ model: StoreModel, lockTimeout: Duration) throws {
-    (self.path, self.model) = (path, model)
+  /// The connection that writes is the one that chooses the server.
+  package init(
+    _ path: String, _ model: StoreModel, lockTimeout: Duration, isWriter: Bool = false,
+    isJudging: Bool = false
+  ) throws {
+    provisional = isJudging ? ProvisionalNumbers() : nil
+    (self.path, self.model, self.lockTimeout) = (path, model, lockTimeout)
     let location = try StoreConnection.location(path)
     dialect = location.dialect
     scratch = ScratchTables(dialect, owner: .random(in: 1 ... .max))
-    db = try StoreConnection.open(location, path)
-    let milliseconds = Int64(lockTimeout / .milliseconds(1))
-    try db.execute(
-      "SET lock_timeout = \(milliseconds); \(StoreConnection.settings); \(scratch.setting)")
+    server = Server.of(location)
+    db = try StoreConnection.open(server, path, searching: isWriter)
+    try db.execute(StoreConnection.settings(lockTimeout, scratch))
+    // Outside of a transaction it does nothing.
+    canDefer = dialect == .fast || (try? db.execute("SET CONSTRAINTS ALL DEFERRED")) != nil
+    if isWriter { try db.execute(StoreConnection.durability) }
   }
 
-  /// A server that is not there now is waited for.
-  private static func open(_ location: Location, _ path: String) throws -> Session {
+  /// A server that is not there now, or does not let the role in, is waited for.
+  private static func open(_ server: Server, _ path: String, searching: Bool) throws -> Session {
     do throws(PostgresError) {
-      return try Session(location.uri, name: Leadership.daemon)
+      return try server.open(Leadership.daemon, searching: searching)
     } catch {
-      if error.isNotAllowed || !error.isConnectionLost { throw error }
+      if !error.isNotAllowed && !error.isConnectionLost { throw error }
       throw StoreAway(
         "\(path) cannot be reached: \(error.message)", lookAgain: Leadership.longestWait)
     }
@@ -44,15 +58,42 @@ package final class StoreConnection {
     }
   }
 
+  /// A statement that would not see all rows is refused (`row_security`), until the binding leaves the table
+  /// out.
+  ///
   /// A generic plan or a compiled one can make a step of milliseconds one of seconds, and a step
   /// never needs a whole table. Of Cascade's own tables, it is enough to know how long they are.
-  private static let settings = """
+  private static let fixedSettings = """
     SET jit = off; SET plan_cache_mode = force_custom_plan; SET enable_seqscan = off;
     SET enable_hashjoin = off; SET enable_mergejoin = off;
     SET default_statistics_target = 10; SET DateStyle = 'ISO';
     SET IntervalStyle = 'postgres'; SET extra_float_digits = 1; SET TimeZone = 'UTC';
-    SET bytea_output = 'hex'; SET standard_conforming_strings = on
+    SET bytea_output = 'hex'; SET standard_conforming_strings = on; SET row_security = off
     """
+
+  /// The role or the database may have commits that are lost when the server crashes.
+  private static let durability = """
+    SELECT set_config('synchronous_commit', 'on', false)
+    WHERE current_setting('synchronous_commit') = 'off'
+    """
+
+  private static func settings(_ lockTimeout: Duration, _ scratch: ScratchTables) -> String {
+    "SET lock_timeout = \(lockTimeout.inMilliseconds); \(fixedSettings); \(scratch.setting)"
+  }
+
+  /// What the triggers of other owners' tables may have set, when the transaction has ended in which they ran.
+  private var mayBeSetOtherwise = false
+
+  func noteForeignCode() { mayBeSetOtherwise = true }
+
+  private func restoreSettings() throws {
+    if !mayBeSetOtherwise || db.isInTransaction { return }
+    let settings = StoreConnection.settings(lockTimeout, scratch)
+    try db.execute(
+      "SET statement_timeout = 0; RESET synchronous_commit; \(settings); \(StoreConnection.durability)"
+    )
+    mayBeSetOtherwise = false
+  }
 
   /// During `body`, statements may read whole tables.
   package func readingWholeTables<T>(_ body: () throws -> T) throws -> T {
@@ -87,17 +128,39 @@ package final class StoreConnection {
   /// `body` gets what `first` returns.
   package func transaction<T>(
     _ isolation: Session.Isolation = .readCommitted, isDurable: Bool = true,
-    longest: Duration? = nil, keepsPlans: Bool = false, beginningWith first: String?,
+    longest: Duration? = nil, lockTimeout: Duration? = nil, keepsPlans: Bool = false,
+    beginningWith first: String?,
     _ body: (Rows) throws -> T
   ) throws -> T {
-    try db.transaction(
-      isolation, isDurable: isDurable, longest: longest, keepsPlans: keepsPlans,
-      beginningWith: first
+    try restoreSettings()
+    return try db.transaction(
+      isolation, isDurable: isDurable, longest: longest, lockTimeout: lockTimeout,
+      keepsPlans: keepsPlans, beginningWith: first
     ) { rows in
       let result = try body(rows)
       try scratch.end(db)
       return result
     }
+  }
+
+  /// Runs `body` within the transaction that is open. A statement of it is cancelled that takes longer
+  /// than `longest`, or waits longer than `lockTimeout` for a lock.
+  package func bounded(
+    longest: Duration?, lockTimeout: Duration? = nil, _ body: () throws -> Void
+  ) throws {
+    var (bounds, ends): ([String], [String]) = ([], [])
+    if let longest {
+      bounds.append("SET LOCAL statement_timeout TO \(longest.inMilliseconds)")
+      ends.append("SET LOCAL statement_timeout TO 0")
+    }
+    if let lockTimeout {
+      bounds.append("SET LOCAL lock_timeout TO \(lockTimeout.inMilliseconds)")
+      ends.append("SET LOCAL lock_timeout TO \(self.lockTimeout.inMilliseconds)")
+    }
+    if bounds.isEmpty { return try body() }
+    try db.execute(bounds.joined(separator: "; "))
+    try body()
+    try db.execute(ends.joined(separator: "; "))
   }
 
   package func begin(_ tables: [ScratchTables.Table]) throws { try scratch.begin(tables, db) }
@@ -106,9 +169,17 @@ package final class StoreConnection {
     get throws { try db.run("SELECT to_regclass('cascade.meta') IS NOT NULL").bool }
   }
 
+  /// Binds for a judgement of the model, and writes nothing.
+  package func bindToJudge() throws {
+    try bind(numbering: false)
+    let readsTexts = try db.run("SELECT to_regproc('cascade.json') IS NOT NULL").bool
+    binding.leaveOutUnmade(texts: !readsTexts)
+  }
+
   package func bind(numbering: Bool) throws {
     var binder = Binder(self, numbers: numbering)
-    let bound = try binder.bind()
+    var bound = try binder.bind()
+    bound.access = try OwnerFunctions(self).access(of: bound)
     let isAnyText =
       bound.relations.contains { $0.list?.isText == true }
       || bound.files.contains { $0.list?.isText == true }
@@ -159,10 +230,9 @@ package final class StoreConnection {
 
   /// A table of the model; throws if it has none of that name.
   package func table(_ collection: String) throws -> MappedTable {
-    guard let table = binding.tables[collection] else {
-      throw StoreError("the model has no table for the collection \"\(collection)\"")
-    }
-    return table
+    if let table = binding.tables[collection] { return table }
+    try refuseStopped(collection)
+    throw StoreError("the model has no table for the collection \"\(collection)\"")
   }
 
   // MARK: - Named integers

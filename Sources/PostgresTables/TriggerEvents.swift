@@ -26,13 +26,4 @@ extension Dialect {
   func truncation(of table: String) -> [String] {
     self == .fast ? ["TRUNCATE ON \(table) FOR EACH STATEMENT"] : []
   }
-
-  /// What a trigger does for a daemon that sleeps. In the portable dialect, it looks by itself.
-  var wake: String {
-    switch self {
-    case .fast:
-      "IF EXISTS (SELECT FROM cascade.asleep) THEN PERFORM pg_notify('cascade', ''); END IF;"
-    case .portable: ""
-    }
-  }
 }

@@ -10,10 +10,13 @@ internal import PostgresBinding
 package struct Triggers {
   let binding: Binding
   let dialect: Dialect
-  private let role: String
+  let role: String
+  /// What each trigger does at its end.
+  let wake: String
 
   package init(_ store: StoreConnection, role: String) {
-    (binding, dialect, self.role) = (store.binding, store.dialect, role)
+    (binding, dialect, self.role) = (store.binding.watched, store.dialect, role)
+    wake = Notification.wake(store.server.location)
   }
 
   package struct Trigger {
@@ -45,32 +48,36 @@ package struct Triggers {
     let isRelated =
       !binding.relations(from: table).isEmpty || !binding.relations(to: table).isEmpty
       || !binding.storedFiles(of: table).isEmpty
+      || EdgeEnd.allCases.contains { binding.isPartlySeen(table.collection, at: $0) }
     if !isRelated || table.isManaged { return [] }
     return gone(table) + [changed(table)] + truncated(table) + arrived(table)
   }
 
-  private var isOthers: String { "(session_user <> \(literal(role)) OR pg_trigger_depth() > 0)" }
+  var isOthers: String { "(session_user <> \(literal(role)) OR pg_trigger_depth() > 0)" }
 
   private func trigger(
-    _ kind: String, on table: MappedTable, _ event: String, body: String
+    _ kind: String, on table: MappedTable, _ event: String, body: String, judges: Bool = false
   ) -> Trigger {
-    trigger("cascade_\(kind)", on: table.name, "\(kind)_\(table.number)", event, body)
+    trigger(
+      "cascade_\(kind)", on: table.name, "\(kind)_\(table.number)", event, body, judges: judges)
   }
 
-  /// `row` is what a trigger before the event makes of the row.
+  /// `row` is what a trigger before the event makes of the row. One that `judges` reads rows of which none
+  /// may be hidden.
   func trigger(
     _ name: String, on table: String, _ function: String, _ event: String, _ body: String,
-    before row: String? = nil
+    before row: String? = nil, judges: Bool = false
   ) -> Trigger {
     let function = "cascade.\(function)"
+    let settings = binding.settings + (judges ? " SET row_security = on" : "")
     return Trigger(
       name: name, table: table, function: function,
       text: """
         CREATE FUNCTION \(function)() RETURNS trigger LANGUAGE plpgsql
-        SECURITY DEFINER SET search_path = pg_catalog, pg_temp\(binding.settings) AS \(literal("""
+        SECURITY DEFINER SET search_path = pg_catalog, pg_temp\(settings) AS \(literal("""
           BEGIN
           \(body)
-          \(dialect.wake)
+          \(wake)
           RETURN \(row ?? "NULL");
           END
           """));
@@ -90,11 +97,35 @@ package struct Triggers {
 
   // MARK: - Rows that go
 
-  /// The loss of a node; nothing if nothing may follow from it.
+  /// The loss of a node; nothing if nothing may follow from it, and nothing is owed to it: what is ends
+  /// with the node.
   private func gone(_ table: MappedTable, _ keys: String) -> String {
-    if !binding.isMissed(table) { return "" }
+    let at = binding.hasOrder(table) ? UsedKeys.now : "NULL"
+    let loss = """
+      \(Triggers.journaling("what, subject, at, key")) \(JournalSubject.gone.rawValue), \(table.number), \(at), \(keys);
+      """
+    if binding.isMissed(table) || binding.mayHaveLost(table) { return loss }
+    if !binding.isDeniable(table) { return "" }
     return """
-      \(Triggers.journaling("what, subject, key")) \(JournalSubject.gone.rawValue), \(table.number), \(keys);
+      IF EXISTS (SELECT FROM cascade.blocked b WHERE b.collection = \(table.number)) THEN
+        \(loss)
+      END IF;
+      """
+  }
+
+  /// Ends what is owed to rows that go: a row that is made under the key of one is another row. To such a
+  /// row nothing is owed, and to the one that a later batch has deleted it is owed still.
+  private func owed(_ table: MappedTable, _ keys: String) -> String {
+    let emptied = binding.relations(from: table).filter {
+      $0.join == nil && $0.rules.contains(.nullifySourceIfDestinationDeleted)
+    }.map { "\($0.number)" }
+    if emptied.isEmpty { return "" }
+    return """
+      IF EXISTS (SELECT FROM cascade.nullified) THEN
+        DELETE FROM cascade.nullified n
+        WHERE n.relation IN (\(emptied.joined(separator: ", "))) AND n.key IN (SELECT \(keys))
+        AND NOT \(table.wasDeleted("n.key", laterThan: "n.batch"));
+      END IF;
       """
   }
 
@@ -103,12 +134,16 @@ package struct Triggers {
       $0.join == nil && !$0.rules.isDisjoint(with: .missingTheEdge)
     }
     let (event, old) = dialect(of: table.name).deletion(from: table.name)
+    let denials = denials(table, old)
+    let keys = "\(table.key.text("o")) FROM \(old)"
     let statements =
-      [denials(table, old), gone(table, "\(table.key.text("o")) FROM \(old)")]
-      + edges.map { lost($0, old) }
+      [denials, gone(table, keys), owed(table, keys)] + edges.map { lost($0, old) }
     let body = statements.filter { !$0.isEmpty }.joined(separator: "\n")
     if body.isEmpty { return [] }
-    return [trigger("gone", on: table, "\(event) WHEN \(isOthers)", body: body)]
+    return [
+      trigger(
+        "gone", on: table, "\(event) WHEN \(isOthers)", body: body, judges: !denials.isEmpty)
+    ]
   }
 
   /// Journals the loss of the edges in the rows `o`.
@@ -116,9 +151,10 @@ package struct Triggers {
     let source = relation.join?.source ?? relation.source.key
     let (from, to) = (relation.from(in: "o"), relation.to(in: "o"))
     let isOne = relation.isOnlyCounted
+    let at = binding.mayHaveLost(relation.destination) ? UsedKeys.now : "NULL"
     return """
-      \(Triggers.journaling("what, subject, key, other")) \(JournalSubject.lost.rawValue), \(relation.number), \(isOne ? "min(\(from))" : from),
-      \(to) FROM \(old)\(relation.references(of: "o"))
+      \(Triggers.journaling("what, subject, key, at, other")) \(JournalSubject.lost.rawValue), \(relation.number), \(isOne ? "min(\(from))" : from),
+      \(at), \(to) FROM \(old)\(relation.references(of: "o"))
       WHERE \(relation.isEdge(in: "o")) AND \(source.isComplete("o"))\(wasThere(relation))
       \(isOne ? "GROUP BY \(to)" : "");
       """
@@ -130,60 +166,6 @@ package struct Triggers {
     if relation.alternatives.isEmpty { return "" }
     let leads = relation.leads(to: "t", in: "o")
     return " AND EXISTS (SELECT FROM \(relation.destination.name) t WHERE \(leads))"
-  }
-
-  /// Refuses a deletion at once. What a response to the daemon's own writes deletes is not refused,
-  /// because that would end the sweep.
-  private func denials(_ table: MappedTable, _ old: String) -> String {
-    let isGone = binding.partitions[table.name].map { _ in " AND \(hasNotMoved(table))" } ?? ""
-    let byDestination = binding.relations(to: table).filter {
-      $0.rules.contains(.denyDestinationDeletion)
-    }.map { relation in
-      let edges = "\(old), \(relation.edges())"
-      let leads = relation.leads(to: "o") + isGone
-      return holdAlternatives(relation, edges, leads)
-        + denial(relation, "\(edges) WHERE \(leads)\(relation.andNowhereElse())")
-    }
-    let bySource = binding.relations(from: table).filter {
-      $0.rules.contains(.denySourceDeletion)
-    }.map { relation in
-      let to = "\(relation.destination.name) t"
-      guard let join = relation.join else {
-        let edges = "\(old)\(relation.references(of: "o"))"
-        return denial(
-          relation, "\(edges), \(to) WHERE \(relation.leads(to: "t", in: "o"))\(isGone)")
-      }
-      let isOfSource = join.source.equal("e", table.key, "o")
-      return denial(
-        relation,
-        "\(old), \(join.name) e, \(to) WHERE \(isOfSource) AND \(relation.leads(to: "t"))\(isGone)")
-    }
-    return (byDestination + bySource).joined(separator: "\n")
-  }
-
-  /// Holds the other rows to which the references lead, so that no other session deletes these at the
-  /// same time.
-  private func holdAlternatives(
-    _ relation: EdgeRelation, _ edges: String, _ leads: String
-  ) -> String {
-    relation.alternatives.map { other in
-      """
-      PERFORM 1 FROM \(edges), \(other.table.name) a
-      WHERE \(leads) AND \(other.columns.equal("s", other.table.key, "a"))
-      ORDER BY \(other.table.key.values("a")) FOR KEY SHARE OF a;
-
-      """
-    }.joined()
-  }
-
-  private func denial(_ relation: EdgeRelation, _ rows: String) -> String {
-    let message =
-      "Cascade: \"\(relation.name)\" from \"\(relation.source.collection)\" denies this deletion"
-    return """
-      IF session_user <> \(literal(role)) AND EXISTS (SELECT FROM \(rows)) THEN
-        RAISE EXCEPTION USING ERRCODE = 'foreign_key_violation', MESSAGE = \(literal(message));
-      END IF;
-      """
   }
 
   /// A truncation does not tell which rows are gone, so whole tables are looked through.
@@ -211,12 +193,18 @@ package struct Triggers {
       UPDATE ON \(table.name) FOR EACH ROW
       WHEN (\(isOthers) AND (\(isChanged.joined(separator: " OR "))))
       """,
-      body: ([keyChange(table)] + relations.map(referenceChange)).joined(separator: "\n"))
+      body: ([keyChange(table)] + relations.map(referenceChange)).joined(separator: "\n"),
+      judges: !denials(table, "old").isEmpty)
   }
 
   private func keyChange(_ table: MappedTable) -> String {
-    let body = denials(table, "(SELECT OLD.*) o") + "\n" + gone(table, table.key.text("OLD"))
-    return body == "\n" ? "" : "IF \(table.key.areDistinct("OLD", "NEW")) THEN\n\(body)\nEND IF;"
+    let key = table.key.text("OLD")
+    let body = [
+      denials(table, "(SELECT OLD.*) o"), gone(table, key), owed(table, key),
+      reused(table, "(SELECT NEW.*) n"),
+    ]
+    .filter { !$0.isEmpty }.joined(separator: "\n")
+    return body.isEmpty ? "" : "IF \(table.key.areDistinct("OLD", "NEW")) THEN\n\(body)\nEND IF;"
   }
 
   private func referenceChange(_ relation: EdgeRelation) -> String {
@@ -239,13 +227,26 @@ package struct Triggers {
 
   private func arrived(_ table: MappedTable) -> [Trigger] {
     let (event, new) = dialect(of: table.name).insertion(into: table.name)
-    let body = binding.relations(from: table).filter { $0.join == nil }
-      .map { arrival($0, new) }.filter { !$0.isEmpty }
+    let edges = binding.relations(from: table).filter { $0.join == nil }.map { arrival($0, new) }
+    let body = ([reused(table, new)] + edges).filter { !$0.isEmpty }
     if body.isEmpty { return [] }
     return [
       trigger(
         "arrived", on: table, "\(event) WHEN \(isOthers)", body: body.joined(separator: "\n"))
     ]
+  }
+
+  /// Journals the rows that come under the keys of nodes that were deleted.
+  private func reused(_ table: MappedTable, _ new: String) -> String {
+    if !binding.hasOrder(table) { return "" }
+    let isOfTable = "g.subject = \(table.number) AND \(UsedKeys.tellsOfRows)"
+    return """
+      IF EXISTS (SELECT FROM cascade.journal g WHERE \(isOfTable)) THEN
+        \(Triggers.journaling("what, subject, at, key")) \(JournalSubject.reused.rawValue), \(table.number), \(UsedKeys.now), k.key
+        FROM (SELECT \(table.key.text("n")) AS key FROM \(new)) k
+        WHERE EXISTS (SELECT FROM cascade.journal g WHERE \(isOfTable) AND g.key = k.key);
+      END IF;
+      """
   }
 
   /// Holds what a counting rule or a search from the roots could delete until the transaction ends, and journals an edge that

@@ -31,6 +31,27 @@ package enum JournalSubject {
   package static let storedEdge: Int64 = 0
   /// An edge in a table of the application (`LostEdgeJournal.swift`).
   package static let tableEdge: Int64 = -1
+  /// A row under the key of one that was deleted, with the key and the number of its collection
+  /// (`UsedKeys.swift`).
+  package static let arrival: Int64 = -2
+}
+
+/// The `gone` of a row in `cascade_journal` that tells of a deletion. The partial index has the rows from
+/// `indexed` on.
+package enum GoneMark {
+  package static let plain: Int64 = 1
+  /// Of a table whose new rows may be journaled.
+  package static let indexed: Int64 = 2
+  /// A REPLACE may be about to displace the row, or an upsert to change it. Before the statement ends, a
+  /// trigger makes this a deletion or none (`Displacement.swift`).
+  package static let suspected: Int64 = 3
+
+  package static func isDeletion(_ row: String) -> String {
+    "\(row).gone IN (\(plain), \(indexed))"
+  }
+
+  /// The condition by which the partial index finds journal rows with a mark.
+  package static func find(_ mark: Int64) -> String { "gone >= \(indexed) AND gone = \(mark)" }
 }
 
 /// The `fate` of a row in `cascade_trash_file`. The partial index on the column has the rows that
@@ -49,25 +70,30 @@ package enum FileFate: Int64 {
 package enum WaitsFor: Int64 {
   /// The node is leased.
   case lease
-  /// Another node denies the deletion, and possibly stays because of a lease. Also: what it waited
-  /// for may be gone, so the next sweep that reads the journal examines it.
+  /// What it waited for may be gone, so the next sweep that reads the journal examines it.
   case anyDeletion
   /// A node that another kind of sweep has yet to delete keeps it.
   case deletionByOtherKind
   /// An edge keeps it that the other kind of sweep possibly removes.
   case removalByOtherKind
-  /// Something keeps it that the rest of the same sweep may delete. Such a row is deleted with the
-  /// end of the sweep.
+  /// Something denies the deletion that the rest of the same sweep may delete. With the end of the
+  /// sweep, the row waits for the end of the denial.
   case restOfSweep
+  /// Something denies the deletion. Each sweep that reads the journal examines the row again, and
+  /// none runs because of it alone.
+  case endOfDenial
 
   /// Those that any sweep that reads the journal examines, as a list in SQL.
-  package static let noOtherSweep = "(\(lease.rawValue), \(anyDeletion.rawValue))"
+  package static let noOtherSweep =
+    "(\(lease.rawValue), \(anyDeletion.rawValue), \(endOfDenial.rawValue))"
   /// Those that wait for another kind of sweep, as a list in SQL.
   package static let otherKind =
     "(\(deletionByOtherKind.rawValue), \(removalByOtherKind.rawValue))"
-  /// Those that more than one sweep may have to examine, as a list in SQL.
+  /// Those that a sweep of another kind may have to examine, as a list in SQL.
   package static let laterSweeps =
     "(\(anyDeletion.rawValue), \(deletionByOtherKind.rawValue), \(removalByOtherKind.rawValue))"
+  /// Those for which a sweep runs as soon as there is no lease, as a list in SQL.
+  package static let nextSweep = "(\(lease.rawValue), \(anyDeletion.rawValue))"
 }
 
 /// The row of `cascade_muted`, which is there while the daemon writes.
@@ -76,4 +102,11 @@ package enum Muting {
   package static let all: Int64 = 1
   /// They deny nothing, but write the journal: the application's own triggers may change something.
   package static let denials: Int64 = 2
+}
+
+extension EdgeEnd {
+  /// The value of `removal` in `temp.lost_edges`.
+  package var removal: Int64 {
+    (self == .source ? Removal.sourceDeleted : .destinationDeleted).code
+  }
 }

@@ -21,10 +21,29 @@ package enum CompositeKeyPart {
 
   /// The same for a value in memory.
   static func written(_ value: Value) -> String {
-    guard case .text(let text) = value, text.utf8.starts(with: "x'".utf8) else {
-      return value.json.text
+    guard case .text(let text) = value else { return value.json.text }
+    if !text.utf8.starts(with: "x'".utf8) { return quoted(text) }
+    return #""\u0078"# + quoted(String(text.unicodeScalars.dropFirst())).dropFirst()
+  }
+
+  /// A string with exactly the escapes that SQLite's functions write: the same key has the same text.
+  private static func quoted(_ text: String) -> String {
+    "\"\(text.unicodeScalars.map(escaped).joined())\""
+  }
+
+  private static func escaped(_ scalar: Unicode.Scalar) -> String {
+    switch scalar {
+    case "\"": #"\""#
+    case "\\": #"\\"#
+    case "\u{8}": #"\b"#
+    case "\t": #"\t"#
+    case "\n": #"\n"#
+    case "\u{C}": #"\f"#
+    case "\r": #"\r"#
+    case "\0"..."\u{1F}":
+      #"\u00"# + (scalar.value < 16 ? "0" : "") + String(scalar.value, radix: 16)
+    default: String(scalar)
     }
-    return #""\u0078"# + JSON.string(String(text.unicodeScalars.dropFirst())).text.dropFirst()
   }
 
   /// The value of a part, as SQL. Few keys need special treatment, so the key is checked as a whole

@@ -127,7 +127,8 @@ extension Binding {
   ) -> String {
     end == .source
       ? isLastForEdge(of: relation, numbers)
-      : "\(edgeStillExists(relation, numbers)) AND \(relation.leadsNowhereElse(staying: numbers))"
+      : "\(edgeStillExists(relation, numbers)) AND \(relation.leadsNowhereElse(staying: numbers)) "
+        + "AND \(relation.isNotWaiting(numbers))"
   }
 
   /// The join table of a relation if its rows are not nodes, and its ends, each with the other end.

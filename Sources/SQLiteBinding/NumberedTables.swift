@@ -30,6 +30,10 @@ package struct NumberedTables: Sendable {
   /// rows written since the plan.
   package var notedLists: Set<String> = []
 
+  /// Whether references that wait since an earlier sweep are left to the next one
+  /// (`WaitingReferences.swift`).
+  package var leavesWaiting = false
+
   package init() {}
 
   package var gone: EdgeRelation.StartingNodes {

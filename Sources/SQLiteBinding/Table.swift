@@ -82,6 +82,17 @@ package struct Table: Hashable, Sendable {
       }
     }
 
+    /// As the type that a value is cast to.
+    package var name: String {
+      switch self {
+      case .integer: "INTEGER"
+      case .text: "TEXT"
+      case .blob: "BLOB"
+      case .real: "REAL"
+      case .numeric: "NUMERIC"
+      }
+    }
+
     package var isNumeric: Bool { self == .integer || self == .real || self == .numeric }
   }
 

@@ -35,7 +35,11 @@ package struct Trigger: Hashable, Sendable {
   /// Whether a row of the schema is a trigger of Cascade's, as SQL. Other names with the same
   /// prefix belong to the application.
   package static let isOurs =
-    (["delete", "update", "replace", "displace", "list", "relist"] + denials.map { "deny_\($0)" })
+    ([
+      "delete", "update", "arrive", "arrive_key", "replace", "replaced", "displace", "displaced",
+      "list", "relist",
+    ]
+    + denials.map { "deny_\($0)" })
     .flatMap { ["cascade_\($0)_[0-9]*_*", "cascade_\($0)_join_[0-9]*_*"] }
     .map { "name GLOB '\($0)'" }.joined(separator: " OR ")
 

@@ -45,11 +45,13 @@ extension Writer {
     while true {
       let before = current
       let levels = try findGone()
+      try judgeOwnDeletions()
       try check(levels)
       if isLast { try holdIfOverLimit() } else { try addToPlan() }
       guard let refused = try removeUnlessRefused(levels) else { return }
       current = before
       current.blocked += refused.reasons
+      current.blocksMore = true
       try db.block(refused.nodes)
     }
   }
@@ -74,6 +76,7 @@ extension Writer {
   package func findGone() throws -> [Closure.Level] {
     try db.findLeased(binding, at: clock.now)
     current.numbers = try db.numbers(binding)
+    current.numbers.leavesWaiting = try !current.sweep.isSweep && mayHoldBack
     try nameDeadOutOfRange()
     let closure = Closure(
       rulesSeen: identities.counters.rulesSeen, binding: binding, numbers: current.numbers,
@@ -82,12 +85,10 @@ extension Writer {
       fromRootsOf: current.reachability.deletesUnreachable ? model : nil)
     var levels: [Closure.Level]
     if current.sweep.isSweep {
-      let (found, denials) = try closure.completeUndenied(db, deniedAs: denialRetention)
-      if !sweepRun.requestedKinds.collectsUnreachableAfterRules(of: model) {
-        try db.clearDenialsOfThisSweep()
-      }
+      let (found, denials) = try closure.completeUndenied(db, deniedAs: denialsWaitFor)
       levels = found
       current.blocked += denials
+      if try db.blocksMore { current.blocksMore = true }
     } else {
       levels = try closure.complete(db)
       try rejectIfDenied()
@@ -170,6 +171,7 @@ extension Writer {
 
   /// Edges and nodes that are added from here on are new to the next flush.
   private func beginPeriod() {
+    current.ownDeletions.areNewEdges = false
     identities.counters.serial += 1
     current.firstNewId = identities.counters.nextId
   }

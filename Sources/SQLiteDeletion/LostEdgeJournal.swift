@@ -98,6 +98,7 @@ extension Writer {
         SELECT \(JournalSubject.tableEdge), \(end.removal), \(source).kept, f.name,
           \(destination).kept, f.rule
         FROM temp.staged AS f JOIN numbered AS s ON s.id = f.id JOIN numbered AS v ON v.id = f.via
+        WHERE \(LossQuery.isLoss("f.id", via: "f.via"))
         """)
     try db.clearFound()
   }

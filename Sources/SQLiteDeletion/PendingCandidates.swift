@@ -6,13 +6,13 @@ internal import SQLiteJournal
 internal import SQLiteRules
 internal import SQLiteEdges
 
-/// Remembers the nodes that a lease spared. The reason why such a node would have been deleted is
-/// written down in the transaction that deletes everything else about that reason. When the node is
-/// no longer leased, a sweep checks whether the reason still holds.
+/// Remembers the nodes that a lease or a denial spared. The reason why such a node would have been
+/// deleted is written down in the transaction that deletes everything else about that reason. When
+/// nothing spares the node any more, a sweep checks whether the reason still holds.
 ///
 /// An edge that is gone is treated as one that was just removed, so that the rules count and follow
-/// as usual. A column that still refers to nothing is reason enough: what it names is declared dead
-/// once more.
+/// as usual; but of rule 8, only as long as the node was given no edge of that name. A column that
+/// still refers to nothing is reason enough: what it names is declared dead once more.
 extension Writer {
   /// Called before anything is removed.
   func persistCandidates() throws {
@@ -25,15 +25,9 @@ extension Writer {
   package func findCandidates() throws {
     if try !db.hasNewCandidates { return }
     try db.run("DELETE FROM temp.new_candidates WHERE id IN (SELECT id FROM temp.gone)")
+    try noteEdgesOfCandidates()
     // Stored edges and join rows are deleted with either end, and a managed destination leaves no
-    // number behind. A source that releases a destination can be the reason although it stays.
-    try db.run(
-      """
-      UPDATE temp.new_candidates SET stored = 1 WHERE rule = 8
-      AND via NOT IN (SELECT id FROM temp.gone)
-      AND EXISTS (SELECT 1 FROM temp.lost_edges AS l WHERE l.source = new_candidates.via
-        AND l.name = new_candidates.name AND l.destination = new_candidates.id)
-      """)
+    // number behind.
     try db.run(
       """
       UPDATE temp.new_candidates SET stored = 1 WHERE rule = 4 AND (
@@ -52,6 +46,7 @@ extension Writer {
   }
 
   package func persistCandidates(_ few: Slice) throws {
+    current.hasCandidates = true
     let ends = ["id", "via"].map {
       "SELECT \($0) AS id FROM temp.new_candidates WHERE rowid > ?1 AND rowid <= ?2 AND \($0) < 0"
     }
@@ -59,10 +54,10 @@ extension Writer {
     try db.run(
       """
       INSERT OR REPLACE INTO cascade_candidate(
-        collection, key, via_collection, via_key, name, rule, stored, waits_for)
+        collection, key, via_collection, via_key, name, rule, stored, waits_for, edges)
       SELECT s.collection, coalesce(n.key, k.key),
         iif(coalesce(v.key, vk.key) IS NULL, 0, coalesce(v.collection, vk.collection)),
-        coalesce(v.key, vk.key, ''), s.name, s.rule, s.stored, s.waits_for
+        coalesce(v.key, vk.key, ''), s.name, s.rule, s.stored, s.waits_for, s.edges
       FROM temp.new_candidates AS s
       LEFT JOIN cascade_node AS n ON n.id = s.id LEFT JOIN temp.known AS k ON k.id = s.id
       LEFT JOIN cascade_node AS v ON v.id = s.via LEFT JOIN temp.known AS vk ON vk.id = s.via
@@ -128,11 +123,35 @@ extension Writer {
     }
   }
 
+  /// Called in a transaction that carries out what was found.
+  package func deleteEndedCandidates() throws {
+    try db.run(
+      "DELETE FROM cascade_candidate WHERE id IN (SELECT id FROM temp.ended_candidates)")
+  }
+
   /// Called in the transaction that carried out what followed, or after the steps that did.
   package func deleteDueCandidates(_ few: Slice = .all) throws {
     let due: Query = "FROM temp.due_candidates WHERE \(few.contains("id"))"
     try db.run("DELETE FROM main.cascade_candidate WHERE id IN (SELECT id \(due))")
     try db.run("DELETE \(due)")
+  }
+
+  /// Whether something may be held back.
+  package var mayHoldBack: Bool {
+    get throws {
+      if let known = current.hasCandidates { return known }
+      let found = try db.integer("SELECT 1 FROM cascade_candidate LIMIT 1") != nil
+      current.hasCandidates = found
+      return found
+    }
+  }
+
+  /// A change file has put the node. So it stays, although it has lost an edge of rule 8.
+  package func endWait(ofPut key: Value, in collection: Int64) throws {
+    if try !mayHoldBack { return }
+    try db.run(
+      "DELETE FROM cascade_candidate WHERE collection = ? AND key = ? AND rule = ?",
+      .integer(collection), key, .integer(Rules.deleteDestinationIfSourceDeleted.rawValue))
   }
 
   // MARK: - Candidates that are gone
@@ -175,7 +194,10 @@ extension Connection {
   /// Whether a lease has ended that spared something. `now` is in milliseconds, as everywhere.
   package func hasFreed(at now: Int64) throws(SQLiteError) -> Bool {
     if try integer("SELECT 1 FROM cascade_candidate WHERE rule LIMIT 1") == nil { return false }
-    try findDueCandidates(.all, waiting: false, at: now, limit: 1)
+    // A lease may be why something stays that denies the deletion.
+    let lease = try integer("SELECT 1 FROM cascade_lease WHERE expires > ?", .integer(now / 1_000))
+    let waits = lease == nil ? WaitsFor.nextSweep : "(\(WaitsFor.lease.rawValue))"
+    try findDueCandidates(.all, waitingFor: waits, at: now, limit: 1)
     defer { try? empty(.dueCandidates) }
     return try integer("SELECT 1 FROM temp.due_candidates") != nil
   }
@@ -184,13 +206,17 @@ extension Connection {
   /// deleted.
   package func examineCandidates(
     _ binding: Binding, following followed: Rules, at now: Int64
-  ) throws(SQLiteError) {
+  ) throws {
     try empty(.dueCandidates)
+    try empty(.endedCandidates)
     if try integer("SELECT 1 FROM cascade_candidate LIMIT 1") == nil { return }
+    try findEndedCandidates()
     // Where all rules are followed, no node waits for another kind.
-    try findDueCandidates(followed, waiting: followed == .all, at: now, limit: -1)
+    try findDueCandidates(
+      followed, waitingFor: followed == .all ? nil : WaitsFor.noOtherSweep, at: now, limit: -1)
     try findCandidateEnds(binding)
-    try findReturnedEdges(binding)
+    try findGivenEdges(binding)
+    try findRestoredReferences(binding)
     try findOtherDestinations(binding)
     // The batch of that time may explain why the node went, unless it came back and went again.
     try run(
@@ -216,27 +242,42 @@ extension Connection {
         SELECT coalesce(via, 0), name, node, \(declared), rule, 0, \(Removal.sourceDeleted.code)
         FROM temp.due_candidates
         WHERE node IS NOT NULL
-        AND (rule = 32 OR rule = 8 AND (NOT via_there OR stored AND NOT refers))
+        AND (rule = 32 OR rule = 8 AND NOT is_over)
         UNION ALL
         SELECT node, name, coalesce(via, 0), \(declared), rule, 0,
           \(Removal.destinationDeleted.code)
         FROM temp.due_candidates
-        WHERE node IS NOT NULL AND (rule = 16 OR rule = 4 AND stored AND NOT via_there)
+        WHERE node IS NOT NULL AND (rule = 16 OR rule = 4 AND stored AND NOT is_over)
         ON CONFLICT DO UPDATE SET rules = rules | excluded.rules
         """)
   }
 
-  /// Leaves out nodes that wait for another kind of sweep, unless `waiting` is set.
+  /// Finds those whose node an application has deleted since a sweep last read the journal. What was
+  /// held back by then is no reason for a node that has the key now.
+  private func findEndedCandidates() throws(SQLiteError) {
+    let read = try max(journalPosition(.cascade), journalPosition(.refcount))
+    try run(
+      generated: """
+        INSERT OR IGNORE INTO temp.ended_candidates
+        SELECT s.id FROM cascade_journal AS j CROSS JOIN cascade_watch AS w ON w.what = j.what
+        CROSS JOIN cascade_candidate AS s ON s.collection = w.meaning ->> 'rows' AND s.key = j.key
+        WHERE \(GoneMark.isDeletion("j")) AND j.seq > ? AND s.rule
+        """, [.integer(read)])
+  }
+
+  /// `waits` is a list of `WaitsFor`; nil: whatever they wait for.
   private func findDueCandidates(
-    _ followed: Rules, waiting: Bool, at now: Int64, limit: Int64
+    _ followed: Rules, waitingFor waits: String?, at now: Int64, limit: Int64
   ) throws(SQLiteError) {
     let key = "json(l.key)"
     try run(
       generated: """
-        INSERT INTO temp.due_candidates(id, collection, key, via_collection, via_key, name, rule, stored)
-        SELECT s.id, s.collection, s.key, s.via_collection, s.via_key, s.name, s.rule, s.stored
+        INSERT INTO temp.due_candidates(id, collection, key, via_collection, via_key, name, rule, stored,
+          edges)
+        SELECT s.id, s.collection, s.key, s.via_collection, s.via_key, s.name, s.rule, s.stored, s.edges
         FROM cascade_candidate AS s CROSS JOIN cascade_collection AS c ON c.id = s.collection
-        WHERE s.rule & ?1 AND (s.waits_for IN \(WaitsFor.noOtherSweep) OR ?4)
+        WHERE s.rule & ?1 AND \(waits.map { "s.waits_for IN \($0)" } ?? "true")
+        AND s.id NOT IN (SELECT id FROM temp.ended_candidates)
         AND NOT EXISTS (SELECT 1 FROM cascade_lease AS l
           WHERE l.collection = c.name AND l.key IS NULL AND l.expires > ?2)
         AND NOT EXISTS (SELECT 1 FROM cascade_lease AS l
@@ -244,14 +285,8 @@ extension Connection {
           AND (l.key = s.key OR CAST(l.key AS TEXT) = CAST(s.key AS TEXT)
             OR iif(json_valid(l.key), \(key), NULL) = s.key
             OR iif(json_valid(l.key), \(CompositeKeyPart.asTexts(key)), NULL) = s.key))
-        AND NOT (s.waits_for IN \(WaitsFor.laterSweeps)
-          AND EXISTS (SELECT 1 FROM cascade_lease WHERE expires > ?2))
         LIMIT ?3
-        """,
-      [
-        .integer(followed.rawValue), .integer(now / 1_000), .integer(limit),
-        .integer(waiting ? 1 : 0),
-      ])
+        """, [.integer(followed.rawValue), .integer(now / 1_000), .integer(limit)])
   }
 
   /// Looks up whether the node and the other end exist, and the numbers of both. A row in
@@ -296,24 +331,27 @@ extension Connection {
     try clearFound()
   }
 
-  /// For nodes that an existing source had released: looks up whether the source has the edge
-  /// again.
-  private func findReturnedEdges(_ binding: Binding) throws(SQLiteError) {
+  /// An edge of rule 4 that went with its destination may be there again. A reference to an object,
+  /// in a row, may have another value, or lead to an object again.
+  private func findRestoredReferences(_ binding: Binding) throws(SQLiteError) {
+    let rule = Rules.deleteSourceIfDestinationDeleted
     try run(
       """
-      UPDATE temp.due_candidates SET refers = 1 WHERE rule = 8 AND EXISTS (
+      UPDATE temp.due_candidates SET is_over = 1 WHERE rule = 4 AND stored AND EXISTS (
         SELECT 1 FROM cascade_edge AS e
-        WHERE e.source = via AND e.name = due_candidates.name AND e.destination = node)
+        WHERE e.source = node AND e.name = due_candidates.name AND e.destination = via)
       """)
     for relation in binding.examinedRelations
-    where relation.rules.contains(.deleteDestinationIfSourceDeleted) {
-      let edge = relation.edge(fromKey: "due_candidates.via_key", toKey: "due_candidates.key")
+    where relation.rules.contains(rule) && relation.alternatives.isEmpty {
+      let edge = relation.edge(fromKey: "due_candidates.key", toKey: "due_candidates.via_key")
+      let isEdge = "EXISTS (\(edge))"
+      if !relation.isInJoinTable && relation.destination.kind != .managed { continue }
       try run(
         generated: """
-          UPDATE temp.due_candidates SET refers = 1
-          WHERE rule = 8 AND via_there AND name = \(relation.nameId)
-          AND via_collection = \(relation.source.id) AND collection = \(relation.destination.id)
-          AND EXISTS (\(edge))
+          UPDATE temp.due_candidates SET is_over = 1
+          WHERE rule = 4 AND stored AND name = \(relation.nameId)
+          AND collection = \(relation.source.id) AND via_collection = \(relation.destination.id)
+          AND \(relation.isInJoinTable ? isEdge : "(via_there OR NOT \(isEdge))")
           """)
     }
   }
@@ -325,7 +363,7 @@ extension Connection {
       let source = relation.source
       try run(
         generated: """
-          UPDATE temp.due_candidates SET via_there = 1
+          UPDATE temp.due_candidates SET is_over = 1
           WHERE rule = 4 AND stored AND name = \(relation.nameId) AND collection = \(source.id)
           AND EXISTS (SELECT 1 FROM \(source.rows) AS s
             WHERE \(source.hasKey("s", "due_candidates.key")) AND \(relation.isEdge)

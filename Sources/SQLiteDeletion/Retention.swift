@@ -1,108 +1,161 @@
 internal import CascadeModel
+internal import CascadePlanning
 package import CascadeSQLite
 package import SQLiteBinding
 package import SQLiteTables
 internal import SQLiteEdges
 
-/// Deletes what is past its retention time, a little at a time: trash, notices, ledger.
+/// Deletes what is past its time (`Retention`), a little at a time, in the order of the numbers.
 extension Writer {
-  /// Deletes at most `rows` rows; false where nothing is left to delete. To be called within a
-  /// group.
-  ///
-  /// First the trash, one batch after the other; then the notices; then the ledger. The ledger
-  /// keeps every batch that has trash, and how far a file of many transactions came.
-  package func deleteSomeExpired(at now: Int64, rows: Int = 1_000) throws -> Bool {
-    if let batch = try expiredBatch(of: "cascade_trash_layout", at: now) {
-      try deleteTrash(batch, rows: Int64(rows))
+  /// What is to be deleted next.
+  private typealias Expired = (kept: Retention.Kept, numbers: ArraySlice<Int64>)
+
+  /// Returns how many batches were deleted from the trash. If there is nothing to delete, nobody has to
+  /// wait for the lock.
+  package func deleteAllExpired(at now: Int64) throws -> Int {
+    let retention = Retention(model, at: now)
+    var search = Retention.Search()
+    func find() throws -> Expired? {
+      try retention.next(&search) { try db.kept($0, behind: $1, at: now) }
+        .map { ($0.kept, $0.numbers[...]) }
+    }
+    guard var expired = try find() else { return 0 }
+    var batches = 0
+    try repeatInTransactions {
+      let count = try deleteSome(&expired)
+      if [.trash, .files].contains(expired.kept) { batches += count }
+      if !expired.numbers.isEmpty { return true }
+      guard let next = try find() else { return false }
+      expired = next
       return true
     }
-    let ofFiles = "cascade_trash_file WHERE fate = \(FileFate.trashed.rawValue)"
-    if let batch = try expiredBatch(of: ofFiles, at: now) {
-      // The nodes that lost these files need no identity any more.
-      try db.run("DELETE FROM cascade_trash_node WHERE batch = ?", .integer(batch))
-      return try db.markTrashedFiles(of: batch, .toDelete, most: Int64(rows)) > 0
+    return batches
+  }
+
+  /// Deletes as much as is done between two looks at the clock. Returns of how many all is gone.
+  private func deleteSome(_ expired: inout Expired) throws -> Int {
+    if expired.kept == .notices { try db.saveLastNotice() }
+    var (rows, count) = (rowsPerClockCheck, 0)
+    while rows > 0, let number = expired.numbers.first {
+      if try !delete(number, expired.kept, most: &rows) { break }
+      expired.numbers.removeFirst()
+      count += 1
     }
-    if try deleteExpiredNotices(at: now, rows) { return true }
-    return try deleteExpiredLedger(at: now, rows)
+    return count
   }
 
-  /// Deletes all that is past its time. Returns how many batches were deleted from the trash.
-  package func deleteAllExpired(at now: Int64) throws -> Int {
-    let before = try db.batchesInTrash()
-    try repeatInTransactions { try deleteSomeExpired(at: now) }
-    return try before - db.batchesInTrash()
+  /// Returns whether all of it is gone.
+  private func delete(
+    _ number: Int64, _ kept: Retention.Kept, most rows: inout Int64
+  ) throws -> Bool {
+    switch kept {
+    case .trash: return try deleteTrash(number, most: &rows)
+    case .files: return try deleteFilesOfTrash(number, most: &rows)
+    case .notices: try db.run("DELETE FROM cascade_notice WHERE id = ?", .integer(number))
+    case .entries: try db.run("DELETE FROM cascade_ledger WHERE seq = ?", .integer(number))
+    }
+    rows -= 1
+    return true
   }
 
-  /// The oldest batch that is past its time, and that no open sweep or undo belongs to.
-  private func expiredBatch(of kept: String, at now: Int64) throws -> Int64? {
-    try db.integer(
-      generated: """
-        SELECT t.batch FROM (SELECT DISTINCT batch FROM \(kept)) AS t
-        WHERE \(Connection.time(ofBatch: "t.batch")) < ?1 AND t.batch NOT IN (
-          SELECT value FROM cascade_meta WHERE name IN (?3, ?4))
-        ORDER BY t.batch LIMIT 1
-        """,
-      [
-        .integer(now - model.trash.inMilliseconds), .integer(now),
-        .text(MetaKey.sweepBatch.name), .text(MetaKey.undoBatch.name),
-      ])
-  }
+  /// The layouts go last: by them, the batch is found again.
+  private static let tablesOfTrash = [
+    ("cascade_trash", "batch, id, part"), ("cascade_trash_node", "batch, id"),
+    ("cascade_trash_edge", "batch, source, name, destination, origin"),
+    ("cascade_trash_layout", "batch, layout"),
+  ]
 
-  private func deleteTrash(_ batch: Int64, rows: Int64) throws {
+  private func deleteTrash(_ batch: Int64, most rows: inout Int64) throws -> Bool {
+    rows -= Int64(try db.markTrashedFiles(of: batch, .toDelete, most: rows))
+    for (table, key) in Writer.tablesOfTrash where rows > 0 {
+      try deleteRows(of: table, key, batch, most: &rows)
+    }
+    if rows > 0 { return true }
     // A batch that is only partly in the trash cannot be undone any more.
     try db.run(
       "UPDATE cascade_trash_layout SET remaining = -1 WHERE batch = ? AND remaining >= 0",
       .integer(batch))
-    if try db.markTrashedFiles(of: batch, .toDelete, most: rows) > 0 { return }
-    // The layouts go last: by them, the batch is found again.
-    for (table, key) in [
-      ("cascade_trash", "batch, id, part"), ("cascade_trash_node", "batch, id"),
-      ("cascade_trash_edge", "batch, source, name, destination, origin"),
-      ("cascade_trash_layout", "batch, layout"),
-    ] {
-      try db.run(
-        """
-        DELETE FROM main.\(table) WHERE (\(key)) IN (
-          SELECT \(key) FROM main.\(table) WHERE batch = \(bind: batch) LIMIT \(bind: rows))
-        """)
-      if db.changes > 0 { return }
+    return false
+  }
+
+  /// The nodes that lost these files need no identity any more.
+  private func deleteFilesOfTrash(_ batch: Int64, most rows: inout Int64) throws -> Bool {
+    try deleteRows(of: "cascade_trash_node", "batch, id", batch, most: &rows)
+    if rows > 0 { rows -= Int64(try db.markTrashedFiles(of: batch, .toDelete, most: rows)) }
+    return rows > 0
+  }
+
+  private func deleteRows(
+    of table: String, _ key: String, _ batch: Int64, most rows: inout Int64
+  ) throws {
+    try db.run(
+      """
+      DELETE FROM main.\(table) WHERE (\(key)) IN (
+        SELECT \(key) FROM main.\(table) WHERE batch = \(bind: batch) LIMIT \(bind: rows))
+      """)
+    rows -= Int64(db.changes)
+  }
+}
+
+extension Connection {
+  /// The next page of what is kept. `?1` is the number behind which it begins, `?2` is now.
+  fileprivate func kept(
+    _ kept: Retention.Kept, behind number: Int64, at now: Int64
+  ) throws(SQLiteError) -> [Retention.Item] {
+    let open: [Value] = [.text(MetaKey.sweepBatch.name), .text(MetaKey.undoBatch.name)]
+    return try all(
+      generated: Connection.query(kept),
+      [.integer(number), .integer(now)] + (kept == .notices ? [] : open)
+    ) { row in
+      Retention.Item(
+        number: row.integer(0), at: row.isNull(1) ? nil : row.integer(1),
+        ties: Retention.Ties(rawValue: Int(row.integer(2))))
     }
   }
 
-  private func deleteExpiredNotices(at now: Int64, _ rows: Int) throws -> Bool {
-    let limit = now - model.retention.notices.inMilliseconds
-    try db.saveLastNotice()
-    try db.run(
-      generated: """
-        DELETE FROM cascade_notice WHERE id IN (
-          SELECT n.id FROM (SELECT id, batch FROM cascade_notice ORDER BY id LIMIT ?3) AS n
-          WHERE \(Connection.time(ofBatch: "n.batch")) < ?1)
-        """, [.integer(limit), .integer(now), .integer(Int64(rows))])
-    return db.changes > 0
+  private static func query(_ kept: Retention.Kept) -> String {
+    let isOpen = "t.batch IN (SELECT value FROM cascade_meta WHERE name IN (?3, ?4))"
+    func batches(of table: String, _ condition: String = "true") -> String {
+      """
+      SELECT t.batch, \(time(ofBatch: "t.batch")), iif(\(isOpen), \(Retention.Ties.openWork.rawValue), 0)
+      FROM (SELECT DISTINCT batch FROM \(table) WHERE batch > ?1 AND \(condition)
+        ORDER BY batch LIMIT \(Retention.page)) AS t
+      """
+    }
+    switch kept {
+    case .trash: return batches(of: "cascade_trash_layout")
+    case .files:
+      return batches(of: "cascade_trash_file", "fate = \(FileFate.trashed.rawValue)")
+    case .notices:
+      return """
+        SELECT t.id, \(time(ofBatch: "t.batch")), 0
+        FROM (SELECT id, batch FROM cascade_notice WHERE id > ?1 ORDER BY id LIMIT \(Retention.page))
+          AS t
+        """
+    case .entries: return entries(isOpen)
+    }
   }
 
-  /// Does not examine rows behind the last one that is past its time: there may be many.
-  private func deleteExpiredLedger(at now: Int64, _ rows: Int) throws -> Bool {
-    let limit = now - model.retention.ledger.inMilliseconds
-    try db.run(
-      generated: """
-        WITH young(seq) AS (
-          SELECT min(l.seq) FROM cascade_ledger AS l
-          WHERE \(Connection.realTime("l")) BETWEEN ?1 AND ?2),
-        old(seq) AS (
-          SELECT max(l.seq) FROM cascade_ledger AS l, young AS y
-          WHERE \(Connection.realTime("l")) < ?1 AND l.seq < coalesce(y.seq, 0x7fffffffffffffff))
-        DELETE FROM cascade_ledger WHERE seq IN (
-          SELECT l.seq FROM cascade_ledger AS l WHERE l.seq <= (SELECT seq FROM old)
-          AND l.seq NOT IN (SELECT batch FROM cascade_trash_layout)
-          AND l.seq NOT IN (SELECT batch FROM cascade_trash_file)
-          AND l.seq NOT IN (SELECT batch FROM cascade_released_file)
-          AND l.seq NOT IN (SELECT batch FROM cascade_notice)
-          AND NOT (l.outcome = 'partial' AND NOT EXISTS (
-            SELECT 1 FROM cascade_ledger AS n WHERE n.id = l.id AND n.part > l.part))
-          ORDER BY l.seq LIMIT ?3)
-        """, [.integer(limit), .integer(now), .integer(Int64(rows))])
-    return db.changes > 0
+  private static func entries(_ isOpen: String) -> String {
+    let hasMore = "SELECT 1 FROM cascade_ledger AS n WHERE n.id = t.id AND n.part > t.part"
+    let ties: [(Retention.Ties, String)] = [
+      (.openWork, isOpen),
+      (.trash, "EXISTS (SELECT 1 FROM cascade_trash_layout AS k WHERE k.batch = t.batch)"),
+      (
+        .files,
+        """
+        EXISTS (SELECT 1 FROM cascade_trash_file AS k WHERE k.batch = t.batch)
+          OR t.batch IN (SELECT batch FROM cascade_released_file)
+        """
+      ), (.notices, "EXISTS (SELECT 1 FROM cascade_notice AS k WHERE k.batch = t.batch)"),
+      (.unfinishedFile, "t.outcome = 'partial' AND NOT EXISTS (\(hasMore))"),
+    ]
+    let sum = ties.map { "iif(\($1), \($0.rawValue), 0)" }.joined(separator: " + ")
+    return """
+      SELECT t.batch, \(time(ofBatch: "t.batch")), \(sum)
+      FROM (SELECT seq AS batch, id, part, outcome FROM cascade_ledger WHERE seq > ?1
+        ORDER BY seq LIMIT \(Retention.page)) AS t
+      """
   }
 }
 
@@ -150,15 +203,16 @@ extension Connection {
 
   /// Gives a fate to at most `most` files of a batch that are in the trash. Returns how many.
   package func markTrashedFiles(
-    of batch: Int64, _ fate: FileFate, most: Int64
+    of batch: Int64, _ fate: FileFate, most: Int64, where condition: Query = "true"
   ) throws(SQLiteError) -> Int {
     try run(
       """
-      UPDATE cascade_trash_file SET fate = ?1 WHERE (batch, collection, path) IN (
-        SELECT batch, collection, path FROM cascade_trash_file
-        WHERE batch = ?2 AND fate = ?4 LIMIT ?3)
-      """, .integer(fate.rawValue), .integer(batch), .integer(most),
-      .integer(FileFate.trashed.rawValue))
+      UPDATE main.cascade_trash_file SET fate = \(fate.rawValue)
+      WHERE (batch, collection, path) IN (
+        SELECT batch, collection, path FROM main.cascade_trash_file
+        WHERE batch = \(bind: batch) AND fate = \(FileFate.trashed.rawValue) AND \(condition)
+        LIMIT \(bind: most))
+      """)
     return changes
   }
 }

@@ -14,7 +14,7 @@ extension Writer {
     if columns.count + nulled.count > TrashLayout.columnsPerPart { return }
     let layout = TrashLayout(
       kind: .change, collection: relation.source.id, subject: table.name, columns: columns,
-      keys: key.count)
+      types: table.types(of: columns), keys: key.count)
     let values = columns.map { "r.\(quoted($0))" as Query } + nulled.map(\.value)
     try writeToTrash(
       layout, id: try sideId, values: values, from: TrashLayout.rows(of: table, Table.union(rows)))
@@ -55,7 +55,8 @@ extension Writer {
       ? table.identityWithoutKey(TrashLayout.columnsPerPart - 2 * key.columns.count) : names
     let layout = TrashLayout(
       kind: .change, collection: collection?.id, subject: table.name,
-      columns: identity + key.columns, keys: identity.count)
+      columns: identity + key.columns, types: table.types(of: identity + key.columns),
+      keys: identity.count)
     if layout.columns.count + key.columns.count > TrashLayout.columnsPerPart { return }
     // The values that the foreign key sets its columns to.
     let defaults = try key.columns.map { name -> Query in

@@ -28,8 +28,10 @@ package struct TrashLayout: Hashable {
   package var collection: Int64?
   /// The name of the table, if the entry comes from one.
   package var subject = ""
-  /// Nil stands for the rowid.
+  /// As they are called now (`FollowedTables.swift`). Nil stands for the rowid.
   package var columns: [String?] = []
+  /// Of the columns, when the rows were kept; empty where that does not matter.
+  package var types: [String] = []
   package var keys = 1
 
   package static let columnsPerPart = 16
@@ -67,20 +69,22 @@ package struct TrashLayout: Hashable {
 
   fileprivate var identity: [Value] {
     let names = JSON.array(columns.map { $0.map(JSON.string) ?? .null }).text
-    return [.text(kind.rawValue), .integer(collection), .text(subject), .text(names)]
+    let types = JSON.array(types.map(JSON.string)).text
+    return [.text(kind.rawValue), .integer(collection), .text(subject), .text(names), .text(types)]
   }
 }
 
 extension TrashLayout {
-  /// From the columns: kind, collection, subject, columns, keys. Nil for an entry that a newer
+  /// From the columns: kind, collection, subject, columns, keys, types. Nil for an entry that a newer
   /// version wrote.
   package init?(row: Row) {
     guard let kind = Kind(rawValue: row.text(0)),
-      let columns = try? JSON.parse(row.text(3)).array?.map(\.string)
+      let columns = try? JSON.parse(row.text(3)).array?.map(\.string),
+      let types = try? JSON.parse(row.text(5)).array?.compactMap(\.string)
     else { return nil }
     self.init(
       kind: kind, collection: row.isNull(1) ? nil : row.integer(1), subject: row.text(2),
-      columns: columns, keys: Int(row.integer(4)))
+      columns: columns, types: types, keys: Int(row.integer(4)))
   }
 
   /// All columns of a table except generated ones, the key first.
@@ -91,7 +95,8 @@ extension TrashLayout {
     // A rowid that is also a column is kept as that column.
     if table.rowid != nil && !table.isRowidColumn { columns.append(nil) }
     self.init(
-      kind: kind, collection: collection, subject: table.name, columns: columns, keys: keys.count)
+      kind: kind, collection: collection, subject: table.name, columns: columns,
+      types: table.types(of: columns), keys: keys.count)
   }
 
   func values(of alias: String, in table: Table) -> [Query] {
@@ -128,12 +133,12 @@ extension Writer {
     let (identity, number) = (layout.identity, try layoutNumber(layout))
     try db.run(
       """
-      INSERT INTO cascade_trash_layout VALUES(?, ?, ?, ?, ?, ?, ?, ?8, ?9)
+      INSERT INTO cascade_trash_layout VALUES(?, ?, ?, ?, ?, ?, ?, ?8, ?9, ?10)
       ON CONFLICT DO UPDATE
       SET count = count + excluded.count, remaining = remaining + excluded.remaining
       """, .integer(current.batch), .integer(number), identity[0], identity[1], identity[2],
       identity[3], .integer(Int64(layout.keys)), .integer(Int64(count)),
-      .integer(layout.kind == .name ? 0 : Int64(count)))
+      .integer(layout.kind == .name ? 0 : Int64(count)), identity[4])
   }
 
   /// The number of the layout in this batch: the existing one, or the next free one.
@@ -142,9 +147,17 @@ extension Writer {
     return try db.integer(
       """
       SELECT coalesce(
-        max(layout) FILTER (WHERE kind = ? AND collection IS ? AND subject = ? AND columns = ?),
+        max(layout) FILTER (WHERE kind = ? AND collection IS ? AND subject = ? AND columns = ?
+          AND types = ?),
         max(layout) + 1, 1)
       FROM cascade_trash_layout WHERE batch = ?
-      """, identity[0], identity[1], identity[2], identity[3], .integer(current.batch))!
+      """, identity[0], identity[1], identity[2], identity[3], identity[4], .integer(current.batch))!
+  }
+}
+
+extension Table {
+  /// The types of these columns, as far as they matter for a value: nil, the rowid, has an integer.
+  func types(of names: [String?]) -> [String] {
+    names.map { name in (name.map { column($0)?.affinity ?? .blob } ?? .integer).name }
   }
 }

@@ -44,6 +44,7 @@ extension Writer {
       row: (edge.source, edge.name, edge.destination, edge.origin.rawValue, rules.rawValue, born))
     if db.changes == 1 {
       if !isOwn { return }
+      current.ownDeletions.areNewEdges = true
       current.counts.edgesAdded += 1
       try touch(edge.source)
       return try touch(edge.destination)

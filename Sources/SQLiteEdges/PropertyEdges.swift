@@ -24,7 +24,8 @@ extension Writer {
   /// again: one that was left dangling has no edge, and must not get one, which would lose its end
   /// and run its rules a second time.
   package func updatePropertyEdges(
-    _ node: Node, _ id: Int64, patched members: [Member], _ names: [String]
+    _ node: Node, _ id: Int64, patched members: [Member], _ names: [String],
+    as removal: Removal = .sourceDeleted
   ) throws {
     if !facts.references.hasReferences(node.collection) { return }
     let type = try db.first("SELECT type FROM cascade_node WHERE id = ?", .integer(id)) {
@@ -35,12 +36,13 @@ extension Writer {
     try resolveReferences(of: id)
     try updatePropertyEdges(
       node, id, places, in: members, patched: names, wasLoose: deleteDanglingReferences(of: id),
-      insteadOf: propertyEdges(of: id))
+      insteadOf: propertyEdges(of: id), as: removal)
   }
 
   private func updatePropertyEdges(
     _ node: Node, _ id: Int64, _ places: [PropertyReference], in members: [Member],
-    patched names: [String]? = nil, wasLoose: Bool = false, insteadOf old: [EdgeKey: Rules]
+    patched names: [String]? = nil, wasLoose: Bool = false, insteadOf old: [EdgeKey: Rules],
+    as removal: Removal = .sourceDeleted
   ) throws {
     var dropped = old
     for place in places {
@@ -59,7 +61,7 @@ extension Writer {
         if wasLoose { try storeDanglingReferences(place, of: id, in: members, but: old) }
       }
     }
-    for edge in dropped.keys { _ = try remove(edge, as: .sourceDeleted) }
+    for edge in dropped.keys { _ = try remove(edge, as: removal) }
   }
 
   /// The edges of the references that the value of an object has now, as far as what they name has

@@ -40,7 +40,7 @@ extension Writer {
   }
 
   /// The clock is read after so many rows.
-  var rowsPerClockCheck: Int64 { lock.pace.rowsToAStep ?? 256 }
+  package var rowsPerClockCheck: Int64 { lock.pace.rowsToAStep ?? 256 }
 
   package func slices(of ids: String) throws -> [Slice] {
     var low = Int64.min

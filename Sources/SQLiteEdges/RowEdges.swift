@@ -1,4 +1,4 @@
-internal import CascadeModel
+package import CascadeModel
 internal import CascadeSQLite
 internal import CascadeStore
 package import SQLiteBinding
@@ -57,11 +57,13 @@ extension Writer {
   }
 
   private func read(_ place: EdgeRelation, _ sql: String, _ id: Int64) throws -> [RowEdge] {
-    try db.all(generated: sql, [.integer(id)]) { row in
-      RowEdge(
-        place: place, source: end(row, 0, of: place.source),
-        destination: end(row, 3, of: place.destination))
-    }
+    try db.all(generated: sql, [.integer(id)]) { edge(place, $0) }
+  }
+
+  func edge(_ place: EdgeRelation, _ row: Row) -> RowEdge {
+    RowEdge(
+      place: place, source: end(row, 0, of: place.source),
+      destination: end(row, 3, of: place.destination))
   }
 
   /// An end that does not exist is known by the reference to it, in the form in which its table
@@ -73,13 +75,16 @@ extension Writer {
     return RowEdge.End(isThere: isThere, key: key, row: row.value(column + 2))
   }
 
-  package func recordChange(_ old: [RowEdge], becoming new: [RowEdge]) throws {
+  /// `removal` is what the loss of edges counts as.
+  package func recordChange(
+    _ old: [RowEdge], becoming new: [RowEdge], as removal: Removal = .sourceDeleted
+  ) throws {
     let before = Set(old.map(\.identity))
     var counts: [[Value]: Int] = [:]
     for edge in new { counts[edge.identity, default: 0] += 1 }
     var seen: Set<[Value]> = []
     for edge in old where counts[edge.identity] == nil {
-      if seen.insert(edge.identity).inserted { try removed(edge) }
+      if seen.insert(edge.identity).inserted { try removed(edge, as: removal) }
     }
     for edge in new where !before.contains(edge.identity) {
       if seen.insert(edge.identity).inserted { try added(edge, times: counts[edge.identity]!) }
@@ -108,7 +113,7 @@ extension Writer {
       source: source, name: edge.place.nameId, destination: destination, origin: .declared)
   }
 
-  private func removed(_ edge: RowEdge) throws {
+  private func removed(_ edge: RowEdge, as removal: Removal) throws {
     // An absent end that no change named since the last flush has no number, and gets none.
     guard let key = try key(of: edge, knownNumber) else { return countRemoved(edge) }
     if try occurrences(of: key, like: edge.place, atLeast: 0) > 0 { return }
@@ -121,7 +126,9 @@ extension Writer {
       return
     }
     // An edge that lost both ends runs no rule.
-    if edge.source.isThere && edge.destination.isThere { try recordLoss(key, edge.place.rules) }
+    if edge.source.isThere && edge.destination.isThere {
+      try recordLoss(key, edge.place.rules, as: removal)
+    }
   }
 
   private func isNew(_ id: Int64, in table: NodeTable) throws -> Bool {
@@ -147,6 +154,7 @@ extension Writer {
   }
 
   private func addFresh(_ edge: EdgeKey) throws {
+    current.ownDeletions.areNewEdges = true
     try db.run(
       "INSERT OR IGNORE INTO temp.new_edges VALUES(?, ?, ?)", .integer(edge.source),
       .integer(edge.name), .integer(edge.destination))
@@ -184,7 +192,8 @@ extension Writer {
 
   /// From here on, edges and rows that are added are new to the next flush.
   package func clearAdditions() throws {
-    if !facts.hasTables { return }
+    if !facts.hasTables && !current.ownDeletions.haveExceptions { return }
+    current.ownDeletions.haveExceptions = false
     try db.empty(.ownedBy(.changes))
   }
 
@@ -239,13 +248,13 @@ extension Writer {
 }
 
 extension EdgeRelation {
-  private var lookedUpDestination: String {
+  var lookedUpDestination: String {
     destination.kind == .files
       ? "" : "LEFT JOIN \(destination.rows) AS d ON \(destination.hasKey("d", reference))"
   }
 
   /// Columns: whether the destination exists, its key, its row.
-  private var destinationEnd: String {
+  var destinationEnd: String {
     if destination.kind == .files { return "1, \(destinationKey), NULL" }
     let isThere = destination.isNode("d")
     let name = destination.asKey(reference)

@@ -37,11 +37,17 @@ extension Writer {
 
   /// Nil if no row has the key.
   package func locate(_ keys: [Value], in table: NodeTable) throws -> RowLocation? {
+    try locate(where: table.isKeyed("s"), keys, in: table)
+  }
+
+  /// Where a row `s` is for which a condition holds.
+  package func locate(
+    where condition: String, _ values: [Value] = [], in table: NodeTable
+  ) throws -> RowLocation? {
     try db.all(
       generated: """
-        SELECT \(table.key("s")), \(table.row("s"))
-        FROM \(table.rows) AS s WHERE \(table.isKeyed("s"))
-        """, keys
+        SELECT \(table.key("s")), \(table.row("s")) FROM \(table.rows) AS s WHERE \(condition)
+        """, values
     ) { RowLocation(key: $0.value(0), row: $0.value(1)) }.first
   }
 
@@ -177,6 +183,8 @@ extension Writer {
     try db.run("UPDATE temp.dead SET id = ? WHERE id = ?", change.0, change.1)
     try db.run("UPDATE temp.named_missing_rows SET id = ? WHERE id = ?", change.0, change.1)
     try db.run("UPDATE temp.new_rows SET id = ? WHERE id = ?", change.0, change.1)
+    try db.run(
+      "UPDATE temp.own_deletion_exceptions SET id = ? WHERE id = ?", change.0, change.1)
     try db.run("UPDATE OR REPLACE temp.touched SET id = ? WHERE id = ?", change.0, change.1)
     try db.run("UPDATE temp.new_edges SET source = ? WHERE source = ?", change.0, change.1)
     try db.run(

@@ -33,6 +33,7 @@ extension Writer {
   @discardableResult
   package func rebind() throws -> TriggerChanges {
     let isMigrating = try db.isMigrating
+    if !isMigrating { try followTables() }
     let problems = try isMigrating ? db.problems(ofPlacesIn: model) : checkCollectionMeanings()
     binding = try Binding(model, db, numbers: self, problems: problems)
     // A table that is missing now may be back at the end.
@@ -41,6 +42,10 @@ extension Writer {
     // Installing the triggers changed the schema version again.
     if !changes.isEmpty {
       binding = try Binding(model, db, numbers: self, problems: problems)
+    }
+    if !isMigrating {
+      try followKeyTypes()
+      try recordShapes()
     }
     attachment.watches = try db.watches()
     let meanings = Set(binding.meanings)
@@ -131,6 +136,7 @@ extension Writer {
   /// meanwhile is then scanned as a whole (`MetaKey.watchGap`). Runs within a transaction.
   package func beginMigration() throws {
     try db.setMeta(.migrating, 1)
+    try db.run("UPDATE cascade_shape SET is_migrating = 1")
     for trigger in try db.ourTriggers() where trigger.name.hasPrefix(Trigger.denial) {
       try db.execute("DROP TRIGGER main.\(quoted(trigger.name))")
     }

@@ -15,6 +15,7 @@ internal import SQLiteTables
 extension Writer {
   /// Runs before the model is bound: applies renames, and finds what the store does not allow.
   func checkCollectionMeanings() throws -> [ModelProblem] {
+    try followRoots()
     try applyRenames()
     return try db.problems(ofPlacesIn: model)
   }
@@ -90,6 +91,7 @@ extension Writer {
       for kept in try db.recordedCollections() where kept.name == name { try giveUpName(kept) }
       try rename(old.id, from: RecordedCollection.temporaryName(old.id), to: name)
     }
+    try renameStoredEdges()
   }
 
   /// Takes the name from a collection that is no longer in use, except for what the trash says of
@@ -131,10 +133,7 @@ package struct RecordedCollection {
       + "table; or map the table under another name"
   }
 
-  fileprivate var rows: String {
-    "\"\(name)\" was a table, to whose rows stored edges refer, and the model no longer has it: "
-      + "restore it in the model, and unlink these edges before you remove it"
-  }
+  fileprivate var rows: String { MissingCollection.message(name) }
 
   package static func looksLike(_ other: String) -> String {
     "the store has a collection \"\(other)\" whose name differs in Unicode composition: spell this "
@@ -195,6 +194,10 @@ extension Connection {
     }
   }
 
+  func recordedCollection(_ id: Int64) throws -> RecordedCollection? {
+    try recordedCollections().first { $0.id == id }
+  }
+
   package func problems(ofPlacesIn model: StoreModel) throws -> [ModelProblem] {
     let kept = try recordedCollections()
     let problems = try kept.compactMap { one in
@@ -252,6 +255,7 @@ extension Connection {
       }
       if let name { renamed.append((old, name)) }
     }
+    renamed += try renamedObjects(in: model, kept)
     // A collection that cannot be renamed keeps its name, so the one that was to get that name is
     // not renamed either.
     while true {

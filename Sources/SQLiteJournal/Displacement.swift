@@ -15,6 +15,8 @@ package struct Displacement {
   let key: Table.UniqueKey
   /// What else must be true of the existing row `o` when NEW takes its place.
   let condition: String
+  /// Whether the row that takes its place is another node.
+  var isOfOtherNode = false
 }
 
 extension WatchTriggers {
@@ -33,7 +35,9 @@ extension WatchTriggers {
           ? nil : Displacement(key: unique, condition: lost.joined(separator: " OR "))
       }
       if values.isEmpty && binding.unlinked.contains(rows.id) { return nil }
-      return Displacement(key: unique, condition: "NOT (\(sameNode.joined(separator: " AND ")))")
+      return Displacement(
+        key: unique, condition: "NOT (\(sameNode.joined(separator: " AND ")))",
+        isOfOtherNode: true)
     }
   }
 
@@ -55,25 +59,58 @@ extension WatchTriggers {
 }
 
 extension WatchedTable {
+  private var suspicion: String { "\(GoneMark.suspected)" }
+
   /// Triggers that run before a row is written. The row that is being updated must not be taken for
   /// the displaced one.
   var onDisplacement: [Trigger] {
     if unique.isEmpty { return [] }
-    let assigned = table.assignments(to: unique.flatMap(\.key.columns).compactMap(table.column))
     let events = [
       ("replace", "BEFORE INSERT", ""),
-      ("displace", "BEFORE UPDATE\(assigned)", " AND NOT (\(isUpdatedRow))"),
+      ("displace", "BEFORE UPDATE\(assignments)", " AND NOT (\(isUpdatedRow))"),
     ]
     return events.map { what, event, isOther in
       let rows = unique.map { displacement in
         "FROM \(quoted(table.name)) AS o WHERE \(displacement.key.isTaken("o", in: table)) "
           + "AND (\(displacement.condition))\(isOther)"
       }
+      let statements = zip(unique, rows).flatMap { displacement, rows in
+        watches.map { insert($0, from: rows, isGone: displacement.isOfOtherNode ? suspicion : nil) }
+      }
       return Trigger(
         "cascade_\(what)_\(name)", event, on: table,
         when: rows.map { "EXISTS (SELECT 1 \($0))" }.joined(separator: " OR "),
-        rows.flatMap { rows in watches.map { insert($0, from: rows) } })
+        statements)
     }
+  }
+
+  /// Triggers that run after a row is written, and tell whether the suspected rows are gone. Where nothing
+  /// was written, for instance by INSERT OR IGNORE, the next row that is written tells it.
+  var onDisplaced: [Trigger] {
+    let nodes = watches.filter(\.meaning.isOfNodes).map { "\($0.number)" }
+    if !unique.contains(where: \.isOfOtherNode) || nodes.isEmpty { return [] }
+    let suspected = GoneMark.find(GoneMark.suspected)
+    return [("replaced", "AFTER INSERT"), ("displaced", "AFTER UPDATE\(assignments)")].map {
+      Trigger(
+        "cascade_\($0)_\(name)", $1, on: table,
+        when: "EXISTS (SELECT 1 FROM cascade_journal WHERE \(suspected))",
+        [
+          """
+          UPDATE cascade_journal SET gone = iif(\(isThere("cascade_journal.key")), 0, \(isGone())) \
+          WHERE \(suspected) AND what IN (\(nodes.joined(separator: ", ")))
+          """
+        ])
+    }
+  }
+
+  private func isThere(_ key: String) -> String {
+    let kind = NodeTable.Kind.mapped(table, key: keyColumns, collations: [])
+    let hasKey = NodeTable(id: 0, collection: "", kind: kind).hasKey("o", key)
+    return "EXISTS (SELECT 1 FROM \(quoted(table.name)) AS o WHERE \(hasKey))"
+  }
+
+  private var assignments: String {
+    table.assignments(to: unique.flatMap(\.key.columns).compactMap(table.column))
   }
 
   private var isUpdatedRow: String {

@@ -33,7 +33,8 @@ package struct JournalReader {
   /// Reads the journal rows after `first`, up to and including `last`.
   package func read(_ db: borrowing Connection, above first: Int64, upTo last: Int64) throws {
     let rows: [Value] = [.integer(first), .integer(last)]
-    let counted = reportsCauses ? [] : try relationsCountedByRow(db)
+    let hasUsedKeys = try findUsedKeys(db, rows)
+    let counted = reportsCauses || hasUsedKeys ? [] : try relationsCountedByRow(db)
     for watch in watches {
       guard case .rows(let collection) = watch.meaning.watchSubject,
         let table = binding.collection(collection),
@@ -48,14 +49,17 @@ package struct JournalReader {
           if counted.contains(relation) {
             try findDestinationsWithoutEdges(db, relation, old, rows)
           } else {
-            try findLost(db, relation, old, rows)
+            try findLost(db, relation, old, rows, asksWhen: hasUsedKeys)
             try findRemovedByForeignKey(db, relation, old, rows)
           }
         }
       }
     }
+    if hasUsedKeys { try dropLosses(ofUsedKeysIn: db) }
     try storeLost(db)
+    if hasUsedKeys { try numberUsedKeys(db) }
     try findLostInSweepRows(db, rows)
+    try db.empty(.ownedBy(.journalReader))
   }
 
   private func findGone(
@@ -86,15 +90,16 @@ package struct JournalReader {
       """)
     try db.run(
       """
-      INSERT INTO temp.gone_since SELECT id, via FROM temp.staged WHERE true
-      ON CONFLICT DO UPDATE SET seq = min(seq, excluded.seq)
+      INSERT INTO temp.gone_since SELECT id, via, rule FROM temp.staged WHERE true
+      ON CONFLICT DO UPDATE SET seq = min(seq, excluded.seq), last = max(last, excluded.last)
       """)
     try db.moveFoundToDead()
   }
 
   /// Finds edges that no longer exist, and whose destination still does.
   private func findLost(
-    _ db: borrowing Connection, _ relation: EdgeRelation, _ old: JournaledEdge, _ rows: [Value]
+    _ db: borrowing Connection, _ relation: EdgeRelation, _ old: JournaledEdge, _ rows: [Value],
+    asksWhen: Bool
   ) throws {
     let isStored =
       try db.integer(
@@ -103,7 +108,8 @@ package struct JournalReader {
     let sayings =
       binding.edgeRelations(like: relation).map { $0.stillRefers(old) }
       + (isStored ? [relation.isDeclared(old)] : [])
-    let asksWhen = hasNotifiedRows && relation.rules.contains(.notifyIfSourceDeleted)
+    let asksWhen =
+      asksWhen || hasNotifiedRows && relation.rules.contains(.notifyIfSourceDeleted)
     try db.run(
       generated: """
         INSERT INTO temp.journaled_losses(source_collection, source_key, source_row, source_present,
@@ -132,9 +138,9 @@ package struct JournalReader {
     try db.run(
       generated: """
         INSERT INTO temp.journaled_losses(source_collection, source_key, source_row, source_present,
-          destination, destination_collection, name, rules, removal)
+          destination, destination_collection, name, rules, removal, seq)
         SELECT DISTINCT \(relation.oldSourceColumns), k.id, \(relation.destination.id), \(relation.nameId),
-          \(relation.rules.rawValue), \(Removal.destinationDeleted.code)
+          \(relation.rules.rawValue), \(Removal.destinationDeleted.code), NULL
         FROM main.cascade_journal AS o \(old.elementsJoin)
         CROSS JOIN temp.known AS k ON k.id > 0 AND k.collection = \(relation.destination.id)
           AND k.key = \(old.reference)
@@ -163,6 +169,8 @@ package struct JournalReader {
         INSERT OR IGNORE INTO temp.lost_edges(source, name, destination, origin, rules, born, removal)
         SELECT a, b, c, \(Origin.declared.rawValue), d, 0, key FROM main.cascade_journal AS j
         WHERE what < \(JournalSubject.firstWatch) AND seq > ? AND seq <= ? AND EXISTS (\(end))
+        AND NOT EXISTS (SELECT 1 FROM temp.used_nodes AS u
+          WHERE u.id = iif(\(hasLostSource), j.c, j.a) AND j.seq <= u.since)
         AND (what = \(JournalSubject.storedEdge) OR EXISTS (
           SELECT 1 FROM (VALUES \(relations.unique.joined(separator: ", "))) AS p
           WHERE p.column1 = j.b AND p.column2 & j.d
@@ -200,7 +208,6 @@ package struct JournalReader {
           WHERE l.seq NOTNULL AND NOT \(JournalReader.isNotified("l.seq"))
           """)
     }
-    try db.empty(.ownedBy(.journalReader))
   }
 
   fileprivate static let lossesWithNumbers: StaticString = """

@@ -1,5 +1,5 @@
 internal import CascadeModel
-internal import CascadeSQLite
+package import CascadeSQLite
 package import SQLiteBinding
 package import SQLiteTables
 
@@ -67,6 +67,21 @@ extension Writer {
         generated: """
           DELETE FROM main.cascade_journal WHERE seq IN (\(rows.joined(separator: " UNION ")))
           """, [.integer(mark), .integer(watch.number)] + slice.bound)
+    }
+  }
+
+  /// A join row that is no node, with the values that named its ends.
+  package func unjournalOwnJoinRow(
+    _ relation: EdgeRelation, _ source: Value, _ destination: Value, behind mark: Int64
+  ) throws {
+    if !binding.hasTriggers { return }
+    for watch in attachment.watches where watch.meaning.watchSubject == relation.watchSubject {
+      guard let column = relation.watchedValues.first.flatMap(watch.column) else { continue }
+      try db.run(
+        generated: """
+          DELETE FROM main.cascade_journal
+          WHERE seq > ?1 AND what = ?2 AND key IS ?3 AND \(column) IS ?4
+          """, [.integer(mark), .integer(watch.number), source, destination])
     }
   }
 

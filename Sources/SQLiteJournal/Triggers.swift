@@ -23,7 +23,9 @@ package struct WatchTriggers {
 
   package var all: [Trigger] {
     let rows = binding.collections.values.sorted { $0.id < $1.id }.compactMap(subject)
-    return (rows + joinSubjects).flatMap { [$0.onDelete, $0.onUpdate] + $0.onDisplacement }
+    return (rows + joinSubjects).flatMap {
+      [$0.onDelete, $0.onUpdate] + $0.onDisplacement + $0.onDisplaced + $0.onArrival
+    }
   }
 
   /// These record which rows may have had their lists of references written. They exist only while a
@@ -53,7 +55,8 @@ package struct WatchTriggers {
       name: "\(rows.id)_\(rows.collection)", table: table, keyColumns: key,
       watches: watches.filter { $0.meaning.watchSubject == .rows(of: rows.id) },
       unique: binding.model.watchesReplacedRows(rows.collection)
-        ? possibleDisplacements(rows, table) : [])
+        ? possibleDisplacements(rows, table) : [],
+      arrivals: binding.journalsArrivals(rows) ? rows.id : nil)
   }
 
   private func joinSubject(_ subject: Watch.Subject) -> WatchedTable? {
@@ -76,19 +79,31 @@ package struct WatchedTable {
   package let watches: [Watch]
   /// The unique keys by which a displaced row must be looked up.
   let unique: [Displacement]
+  /// The collection, if a row is journaled that comes under the key of one that was deleted.
+  var arrivals: Int64?
 
   var values: [WatchedValue] { watches.flatMap(\.meaning.values) }
 
   var onDelete: Trigger {
     Trigger(
-      "cascade_delete_\(name)", "BEFORE DELETE", on: table, when: nil, watches.map { insert($0) })
+      "cascade_delete_\(name)", "BEFORE DELETE", on: table, when: nil,
+      watches.map { insert($0, isGone: isGone()) })
   }
 
   /// AFTER: another trigger that changes the row may have changed it back.
   var onUpdate: Trigger {
     Trigger(
       "cascade_update_\(name)", "AFTER UPDATE\(columns)", on: table, when: changes,
-      watches.map { insert($0) })
+      watches.map { insert($0, isGone: isGone(if: isOtherKey)) })
+  }
+
+  var isOtherKey: String { "\(key("OLD")) IS NOT \(key("NEW")) COLLATE BINARY" }
+
+  private var goneMark: Int64 { arrivals == nil ? GoneMark.plain : GoneMark.indexed }
+
+  /// The value of `gone`.
+  func isGone(if condition: String? = nil) -> String {
+    condition.map { "\(goneMark) * (\($0))" } ?? "\(goneMark)"
   }
 
   private var columns: String {
@@ -103,12 +118,16 @@ package struct WatchedTable {
   }
 
   /// An INSERT of a journal row for the row before the change, or of rows for existing rows `o`.
-  package func insert(_ watch: Watch, from rows: String? = nil) -> String {
+  package func insert(
+    _ watch: Watch, from rows: String? = nil, isGone: String? = nil
+  ) -> String {
     let (row, watched) = (rows == nil ? "OLD" : "o", watch.meaning.values)
-    let columns = Watch.columns.prefix(watched.count).map { ", " + $0 }.joined()
-    let values = ["\(watch.number)", key(row)] + watched.map { $0.sql(row) }
-    let list = values.joined(separator: ", ")
-    return "INSERT INTO cascade_journal(what, key\(columns)) "
+    let isGone = watch.meaning.isOfNodes ? isGone : nil
+    let columns =
+      ["what", "key"] + (isGone == nil ? [] : ["gone"]) + Watch.columns.prefix(watched.count)
+    let values = ["\(watch.number)", key(row)] + [isGone].compactMap(\.self)
+    let list = (values + watched.map { $0.sql(row) }).joined(separator: ", ")
+    return "INSERT INTO cascade_journal(\(columns.joined(separator: ", "))) "
       + (rows.map { "SELECT \(list) \($0)" } ?? "VALUES(\(list))")
   }
 

@@ -58,6 +58,8 @@ package struct Closure {
     var number: Int64 { slice.high }
     /// What kinds of nodes the level has, as far as relations have to know.
     let ends: NodeCounts
+    /// Whether an application has used keys of deleted nodes again, some of which the level has.
+    var hasUsedKeys = false
 
     /// Whether a rule brought in some of the nodes.
     package var hasRuleEffects: Bool { ends.rows.keys.contains { $0.rule != 0 } }
@@ -116,12 +118,13 @@ package struct Closure {
   /// the denials too. A node that stays may deny in its turn, so this is repeated until nothing is
   /// denied.
   ///
-  /// `denied` says how long a denial is remembered (`Denials.swift`). A caller that only
-  /// reads has no use for it.
+  /// `denied` says what a denied node waits for (`Denials.swift`). A caller that only reads has no
+  /// use for it.
   package func completeUndenied(
     _ db: borrowing Connection, deniedAs denied: WaitsFor = .restOfSweep
   ) throws -> (levels: [Level], denials: [Reason]) {
     var reasons: [Reason] = []
+    try db.stopExcludingBlocked()
     while true {
       let levels = try complete(db)
       let denials = try db.denials(binding, numbers, stored: rulesSeen)
@@ -130,8 +133,8 @@ package struct Closure {
         return (levels, reasons)
       }
       reasons += denials.map(\.reason)
-      try db.remember(denied: denials.map(\.denied), as: denied)
-      try db.block(denials.map(\.denied))
+      try db.block(denials.filter { !$0.mayEnd }.map(\.denied))
+      try db.block(denials.map(\.denied), waitingFor: denied)
     }
   }
 
@@ -183,30 +186,42 @@ package struct Closure {
         WHERE seq > ? AND id IN (SELECT id FROM temp.known WHERE NOT present)
         """, .integer(low))
     }
-    return Level(slice: slice, ends: try db.nodeCounts(in: slice))
+    let isUsed = try low == 0 && db.integer("SELECT 1 FROM temp.used_nodes LIMIT 1") != nil
+    return Level(slice: slice, ends: try db.nodeCounts(in: slice), hasUsedKeys: isUsed)
   }
 
   private func addConsequences(_ db: borrowing Connection, _ level: Level) throws {
     try addNodesWithoutRemainingEdges(db)
     for effect in RuleEffect.all(.delete) where storedRules.contains(effect.rule) {
       try db.run(
-        LossQuery.stored(losing: effect.lostEnd, in: level.slice).addingToGone(effect))
+        LossQuery.stored(losing: effect.lostEnd, in: level.slice).amongUsedKeys(level.hasUsedKeys)
+          .addingToGone(effect))
     }
-    for relation in binding.examinedRelations {
+    for isJoin in level.hasUsedKeys ? [true, false] : [nil] {
+      try addNodes(db, level, inJoinTables: isJoin)
+    }
+  }
+
+  /// Those of relations in join tables, or of all others; nil: of all.
+  private func addNodes(
+    _ db: borrowing Connection, _ level: Level, inJoinTables isJoin: Bool?
+  ) throws {
+    for relation in binding.examinedRelations
+    where relation.isInJoinTable == isJoin ?? relation.isInJoinTable {
       // SQLite enforces a foreign key at once, whichever kind of sweep this is.
       let rules = relation.isForeignKey ? relation.rules : relation.rules.intersection(followed)
       for effect in RuleEffect.all(.delete) where rules.contains(effect.rule) {
         try addNodes(db, effect, relation, level)
       }
     }
-    try addThroughOutsideTables(db, level)
+    if isJoin != true { try addThroughOutsideTables(db, level) }
     if binding.isEmpty { return }
+    let isLoss = isJoin == true ? LossQuery.isLoss("staged.id", via: "staged.via") : "1"
     // In the order in which the rows of the nodes are stored.
     try db.numberFound(
       movingBy: """
         INSERT OR IGNORE INTO temp.gone(id, via, name, rule, collection)
-        SELECT id, via, name, rule, collection FROM temp.staged
-        WHERE id NOT IN (SELECT id FROM temp.blocked) ORDER BY id
+        SELECT id, via, name, rule, collection FROM temp.staged WHERE \(isLoss) ORDER BY id
         """)
   }
 
@@ -234,7 +249,8 @@ package struct Closure {
             WHERE \(level.slice.contains()) ORDER BY \(relation[end].nodeKey(form)) LIMIT -1) AS g
           """, id: "g.id")
       let lost = LossQuery.edges(
-        of: relation, losing: end, in: gone, form, numbers, where: condition)
+        of: relation, losing: end, in: gone, form, numbers, where: condition
+      ).amongUsedKeys(level.hasUsedKeys && relation.isInJoinTable)
       try db.run(
         lost.addingToGone(effect, orderedBy: "(\(lost.node))\(goesInSteps ? " >> 15" : "")"))
     }
@@ -253,12 +269,37 @@ package struct Closure {
 }
 
 extension Connection {
-  /// Blocks nodes that must stay, and clears D: it has to be found again without them.
-  package func block(_ nodes: some Sequence<Int64>) throws(SQLiteError) {
+  /// Blocks nodes that must stay, and clears D: it has to be found again without them. Whichever
+  /// statement would insert them is kept from it by a trigger, which records each reason they have then,
+  /// if they are to wait for something (`PendingCandidates.swift`).
+  package func block(
+    _ nodes: some Sequence<Int64>, waitingFor waits: WaitsFor? = nil
+  ) throws(SQLiteError) {
     for node in nodes {
-      try run("INSERT OR IGNORE INTO temp.blocked VALUES(?)", .integer(node))
+      try run(
+        "INSERT OR IGNORE INTO temp.blocked VALUES(?, ?)", .integer(node),
+        .integer(waits?.rawValue))
     }
+    try run("DELETE FROM temp.new_candidates WHERE id IN (SELECT id FROM temp.blocked)")
     try empty(.ownedBy(.closure))
+    try execute(
+      """
+      CREATE TEMP TRIGGER IF NOT EXISTS exclude_blocked BEFORE INSERT ON gone
+      WHEN NEW.rule <> 0 AND NEW.id IN (SELECT id FROM blocked)
+      BEGIN
+        INSERT OR IGNORE INTO new_candidates(id, via, name, rule, collection, waits_for)
+        SELECT NEW.id, NEW.via, NEW.name, NEW.rule, NEW.collection, b.waits_for
+        FROM blocked AS b WHERE b.id = NEW.id AND b.waits_for IS NOT NULL;
+        SELECT RAISE(IGNORE);
+      END
+      """)
+  }
+
+  /// The trigger goes when nothing was blocked for a while: it takes time for each node.
+  func stopExcludingBlocked() throws(SQLiteError) {
+    let isAny = try integer(
+      "SELECT 1 FROM (SELECT id FROM temp.blocked UNION ALL SELECT id FROM temp.due_candidates)")
+    if isAny == nil { try execute("DROP TRIGGER IF EXISTS temp.exclude_blocked") }
   }
 
   /// Adds the application's rows among the nodes of `driver` to `temp.known`: a stored edge led to

@@ -21,8 +21,7 @@ extension Closure {
       """
       INSERT OR IGNORE INTO temp.gone(id, via, name, rule, collection)
       SELECT node, via, name, rule, collection FROM temp.remaining_counts
-      WHERE remaining <= 0 AND node NOT IN (SELECT id FROM temp.blocked)
-      AND node NOT IN (SELECT id FROM temp.pending_join_rows)
+      WHERE remaining <= 0 AND node NOT IN (SELECT id FROM temp.pending_join_rows)
       ORDER BY node, rule, name
       """)
     try db.run("DELETE FROM temp.remaining_counts WHERE remaining <= 0")
@@ -53,17 +52,13 @@ extension Closure {
   func count(_ db: borrowing Connection, _ level: Level, withRemoved: Bool) throws {
     if !counts { return }
     let effects = RuleEffect.all(.deleteLast).filter { followed.contains($0.rule) }
-    for effect in effects {
-      if !level.ends.areAllByRow {
-        try db.run(
-          LossQuery.stored(losing: effect.lostEnd, in: level.slice).addingToLosses(effect))
-      }
-      for relation in counted[effect]! { try collect(db, effect, relation, level) }
+    for effect in effects where !level.ends.areAllByRow {
+      try db.run(
+        LossQuery.stored(losing: effect.lostEnd, in: level.slice).amongUsedKeys(level.hasUsedKeys)
+          .addingToLosses(effect))
     }
-    if !binding.isEmpty {
-      try db.numberFound()
-      for effect in effects { try db.run(LossQuery.staged(effect).addingToLosses(effect)) }
-      try db.clearFound()
+    for isJoin in level.hasUsedKeys ? [true, false] : [nil] {
+      try collect(db, effects, level, inJoinTables: isJoin)
     }
     if withRemoved {
       for effect in effects { try db.run(LossQuery.removed(effect).addingToLosses(effect)) }
@@ -77,6 +72,24 @@ extension Closure {
     try db.run("DELETE FROM temp.level_losses")
   }
 
+  /// Those of relations in join tables, or of all others; nil: of all.
+  private func collect(
+    _ db: borrowing Connection, _ effects: [RuleEffect], _ level: Level, inJoinTables isJoin: Bool?
+  ) throws {
+    for effect in effects {
+      for relation in counted[effect]!
+      where relation.isInJoinTable == isJoin ?? relation.isInJoinTable {
+        try collect(db, effect, relation, level)
+      }
+    }
+    if binding.isEmpty { return }
+    try db.numberFound()
+    for effect in effects {
+      try db.run(LossQuery.staged(effect).amongUsedKeys(isJoin == true).addingToLosses(effect))
+    }
+    try db.clearFound()
+  }
+
   /// Collects the edges of a relation that nodes lose. A source never goes with a file.
   private func collect(
     _ db: borrowing Connection, _ effect: RuleEffect, _ relation: EdgeRelation, _ level: Level
@@ -86,7 +99,10 @@ extension Closure {
     if try end == .source && canCountAlongIndex(db, effect, relation, level) {
       return try collectAlongIndex(db, effect, relation, level)
     }
-    let isThere = binding.edgeStillExists(relation, numbers)
+    let isThere =
+      end == .source
+      ? binding.edgeStillExists(relation, numbers)
+      : "\(binding.edgeStillExists(relation, numbers)) AND \(relation.isNotWaiting(numbers))"
     let forms = level.ends.forms(of: relation[end])
     if !numbers.isEachByRow(in: relation[end.other]) {
       return try db.stageNodes(
@@ -96,7 +112,8 @@ extension Closure {
     for form in forms {
       let lost = LossQuery.edges(
         of: relation, losing: end, in: .gone.limited(to: level.slice), form, numbers,
-        where: isThere)
+        where: isThere
+      ).amongUsedKeys(level.hasUsedKeys && relation.isInJoinTable)
       try db.run(lost.addingToLosses(effect))
     }
   }
@@ -169,7 +186,7 @@ extension Closure {
   func canCountAlongIndex(
     _ db: borrowing Connection, _ effect: RuleEffect, _ relation: EdgeRelation, _ level: Level
   ) throws -> Bool {
-    guard case .column(let columns, nil) = relation.form, columns.count == 1,
+    guard !level.hasUsedKeys, case .column(let columns, nil) = relation.form, columns.count == 1,
       let table = relation.source.table, table.hasIndex(on: columns), relation.destination.isMapped,
       relation.tellsKeysApart,
       !counted[effect]!.contains(where: {

@@ -66,7 +66,8 @@ extension Connection {
       SELECT destination FROM cascade_edge
       WHERE destination NOT IN (SELECT id FROM cascade_node)
       """)
-    // Stored edges whose row no longer exists.
+    // Stored edges whose row no longer exists. A key of another type than the rows have now is no sign.
+    let areRetyped = try meta(.retypedKeys) != nil
     for table in binding.collections.values {
       try run(
         generated: """
@@ -74,6 +75,7 @@ extension Connection {
           SELECT n.collection, n.key FROM main.cascade_node AS n
           WHERE n.collection = \(table.id)
           AND \(table.hasNoRow(withKey: "n.key"))
+          AND \(areRetyped ? table.mayBeKey("n.key") : "1")
           """)
     }
   }

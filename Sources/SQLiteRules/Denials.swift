@@ -18,11 +18,10 @@ extension Writer {
     if !denials.isEmpty { throw Rejection(denials.map(\.reason)) }
   }
 
-  /// How long the reason is kept: while there are leases, as one of them may be why the denier
-  /// stays; for another kind of sweep; or until the end of this sweep.
-  package var denialRetention: WaitsFor {
+  /// What a denied node waits for first: another kind of sweep, which may delete what denies it, or
+  /// the rest of this one.
+  package var denialsWaitFor: WaitsFor {
     get throws {
-      if try db.hasLeases { return .anyDeletion }
       if current.sweep.followedRules != .all { return .deletionByOtherKind }
       let kinds = sweepRun.requestedKinds
       if current.sweep.readsJournal || kinds.cascades && kinds.counts { return .restOfSweep }
@@ -36,12 +35,13 @@ extension Writer {
     }
   }
 
-  package func deleteDenialsOfThisSweep() throws {
+  /// The sweep has deleted nothing that denied these nodes: now they wait until that goes.
+  package func keepDenialsOfThisSweep() throws {
     if try attachment.isDetached || !db.hasDenialsOfThisSweep { return }
     try group {
       try db.run(
-        "DELETE FROM cascade_candidate WHERE waits_for = ?",
-        .integer(WaitsFor.restOfSweep.rawValue))
+        "UPDATE cascade_candidate SET waits_for = ? WHERE waits_for = ?",
+        .integer(WaitsFor.endOfDenial.rawValue), .integer(WaitsFor.restOfSweep.rawValue))
     }
   }
 }
@@ -50,6 +50,8 @@ extension Writer {
 package struct Denial {
   package let denied: Int64
   package let reason: Reason
+  /// Whether it may end without a change of the tables or of the model.
+  var mayEnd = true
 }
 
 extension Connection {
@@ -86,11 +88,11 @@ extension Connection {
     }
     // What cannot be deleted or restored, and what rows outside of the model deny.
     let held =
-      binding.kept.map { ($0.nodes, "1" as Query, $0.reason) }
-      + binding.holdsOutsideModel.map { ($0.parent, $0.holds, $0.reason) }
-    for (nodes, holds, why) in held {
+      binding.kept.map { ($0.nodes, "1" as Query, $0.reason, false) }
+      + binding.holdsOutsideModel.map { ($0.parent, $0.holds, $0.reason, true) }
+    for (nodes, holds, why, mayEnd) in held {
       denials += try goneNodes(of: nodes, slice, model, where: holds).map {
-        Denial($0, because: why)
+        Denial($0, because: why, mayEnd: mayEnd)
       }
     }
     return try denials + leaseDenials(binding)
@@ -159,23 +161,23 @@ extension Connection {
     }
   }
 
-  /// These nodes had a reason to go, but had to stay. The sweep may later delete what denied them, so
-  /// the reason is kept (`PendingCandidates.swift`) until the sweep has examined them again. It is
-  /// not kept longer: if another node took the key meanwhile, nothing would record that.
-  func remember(denied nodes: [Int64], as reason: WaitsFor) throws(SQLiteError) {
-    for node in nodes {
-      try run(
+  /// Whether some of the blocked nodes did not wait for the end of a denial already.
+  package var blocksMore: Bool {
+    get throws(SQLiteError) {
+      try integer(
         """
-        INSERT OR IGNORE INTO temp.new_candidates(id, via, name, rule, collection, waits_for)
-        SELECT id, via, name, rule, collection, ? FROM temp.gone WHERE id = ? AND rule <> 0
-        """, .integer(reason.rawValue), .integer(node))
+        SELECT 1 FROM temp.blocked
+        WHERE id NOT IN (SELECT node FROM temp.due_candidates WHERE node IS NOT NULL) LIMIT 1
+        """) != nil
     }
   }
 
-  package func clearDenialsOfThisSweep() throws(SQLiteError) {
-    try run(
-      "DELETE FROM temp.new_candidates WHERE waits_for = ?",
-      .integer(WaitsFor.restOfSweep.rawValue))
+  package var waitsForEndOfDenial: Bool {
+    get throws(SQLiteError) {
+      try integer(
+        "SELECT 1 FROM cascade_candidate WHERE waits_for = ? LIMIT 1",
+        .integer(WaitsFor.endOfDenial.rawValue)) != nil
+    }
   }
 
   package var hasDenialsOfThisSweep: Bool {
@@ -188,8 +190,8 @@ extension Connection {
 }
 
 extension Denial {
-  init(_ found: GoneNode, because why: String) {
-    denied = found.id
+  init(_ found: GoneNode, because why: String, mayEnd: Bool = true) {
+    (denied, self.mayEnd) = (found.id, mayEnd)
     reason = Reason(.denied, "\(found.node) must stay: \(why)", node: found.node, keepsNode: true)
   }
 

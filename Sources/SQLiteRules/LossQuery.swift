@@ -6,7 +6,7 @@ internal import SQLiteTables
 /// Edges that lose an end, and the nodes at their other ends, as SQL. Stored edges, removed edges,
 /// relations of the application's tables, and staged nodes have this one form, so that each rule is
 /// written once.
-struct LossQuery {
+package struct LossQuery {
   /// What the edges' rules are: a column, or the same for all of them.
   enum EdgeRules {
     case column(String)
@@ -22,6 +22,8 @@ struct LossQuery {
   let rules: EdgeRules
   /// The number of edges of a group that the node had until now.
   var count = "count(*)"
+  /// Whether an end may have been deleted before the node at the other one came.
+  var hasUsedKeys = false
   /// FROM and WHERE.
   let edges: Query
 
@@ -78,13 +80,30 @@ struct LossQuery {
 
   // MARK: - What the rules make of it
 
+  /// An edge that had lost an end when the row at the other one came is no loss of that row
+  /// (`SQLiteJournal/UsedKeys.swift`).
+  package static func isLoss(_ node: String, via: String) -> String {
+    """
+    NOT EXISTS (SELECT 1 FROM temp.used_nodes AS u CROSS JOIN temp.deleted_nodes AS o ON o.id = \(via)
+      WHERE u.id = \(node) AND o.last <= u.since)
+    """
+  }
+
+  private var isLoss: String { hasUsedKeys ? LossQuery.isLoss(node, via: via) : "1" }
+
+  func amongUsedKeys(_ hasUsedKeys: Bool) -> LossQuery {
+    var query = self
+    query.hasUsedKeys = hasUsedKeys
+    return query
+  }
+
   func addingToGone(_ effect: RuleEffect, orderedBy order: String = "1, 2, 3") -> Query {
     var hasRule = ""
     if case .column(let rules) = rules { hasRule = "AND \(rules) & \(effect.bit)" }
     return """
       INSERT OR IGNORE INTO temp.gone(id, via, name, rule, collection)
       SELECT \(node), \(via), \(name), \(effect.bit), \(collection)
-      \(edges) \(hasRule) AND \(node) NOT IN (SELECT id FROM temp.blocked)
+      \(edges) \(hasRule) AND \(isLoss)
       ORDER BY \(order)
       """
   }
@@ -96,12 +115,13 @@ struct LossQuery {
     let groups: String
     switch rules {
     case .column(let rules):
-      let hasRule = "\(rules) & \(effect.bit)"
+      let hasRule = "\(rules) & \(effect.bit) AND \(isLoss)"
       reason =
-        "coalesce(min(iif(\(hasRule), \(via), NULL)), min(\(via))), max(\(hasRule) <> 0)"
+        "coalesce(min(iif(\(hasRule), \(via), NULL)), min(\(via))), max((\(hasRule)) <> 0)"
       groups = "2, 3"
     case .all(let rules):
-      reason = "min(\(via)), \(rules.contains(effect.rule) ? 1 : 0)"
+      let isLoss = hasUsedKeys ? "max(\(isLoss))" : "1"
+      reason = "min(\(via)), \(rules.contains(effect.rule) ? isLoss : "0")"
       groups = "2"
     }
     return """
@@ -115,11 +135,4 @@ struct LossQuery {
     ON CONFLICT DO UPDATE SET edges = edges + excluded.edges, asks = max(asks, excluded.asks),
       via = iif(asks < excluded.asks, excluded.via, via), stays = coalesce(stays, excluded.stays)
     """
-}
-
-extension EdgeEnd {
-  /// The value of `removal` in `temp.lost_edges`.
-  package var removal: Int64 {
-    (self == .source ? Removal.sourceDeleted : .destinationDeleted).code
-  }
 }

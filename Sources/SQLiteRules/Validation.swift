@@ -74,8 +74,10 @@ extension Connection {
     }
     if losing.isEmpty { return }
     for end in losing {
+      let isLost = end == .destination ? relation.isNotWaiting(numbers) : "1"
       try stageNodes(
-        losing: end, of: relation, rule: 0, numbers, where: relation.stays(end.other, numbers))
+        losing: end, of: relation, rule: 0, numbers,
+        where: "\(relation.stays(end.other, numbers)) AND \(isLost)")
     }
     // A node that stays only because of a lease is not validated.
     try numberFound(

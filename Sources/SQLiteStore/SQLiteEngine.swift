@@ -106,12 +106,21 @@ extension Writer: StoreWriting {
     return Reason(.invalid, error.description)
   }
 
-  package var news: StoreNews {
-    get throws { StoreNews(commits: try foreignCommits(), responses: try lastTriggerResponse) }
+  package func failure(ofFile error: any Error) -> String? {
+    guard let error = error as? SQLiteError, error.isAboutTheValue || error.isAboutTheStatement
+    else { return nil }
+    return "SQLite error \(error.extendedCode): \(error.message)"
   }
 
+  package var news: StoreNews {
+    get throws { StoreNews(commits: try commits, responses: try lastTriggerResponse) }
+  }
+
+  /// Also own ones that are not journaled, and after which something may go.
+  private var commits: Int64 { get throws { try foreignCommits() &+ heldBack.endings } }
+
   package func followSchema() throws -> Int64 {
-    let commits = try foreignCommits()
+    let commits = try commits
     try adaptToSchema()
     return commits
   }

@@ -42,6 +42,7 @@ extension Writer {
     if !kinds.readsJournal { return }
     let other = kinds.cascades ? SweepKind.refcount : .cascade
     let end = kinds.cascades && kinds.counts ? end : min(end, try db.journalPosition(other))
+    try noteEnded(upTo: end)
     try db.run("DELETE FROM cascade_journal WHERE seq <= ?", .integer(end))
     try db.run(
       generated: "DELETE FROM cascade_meta AS m WHERE \(MetaKey.isNotifiedRange) AND value <= ?",

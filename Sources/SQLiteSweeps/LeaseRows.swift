@@ -5,6 +5,7 @@ package import SQLiteTables
 internal import SQLiteDeletion
 internal import SQLiteJournal
 internal import SQLiteBinding
+internal import SQLiteRules
 
 /// What the daemon does with leases. An application writes the rows itself.
 extension Writer {
@@ -75,9 +76,11 @@ extension Writer {
     return (wereAny, next.map { max($0 * 1_000, now + 1_000) })
   }
 
-  /// Whether a lease has ended that spared a node, so that the node may go now.
+  /// Whether a lease or a denial may have ended that spared a node, so that the node may go now.
   package func hasReleasedCandidate(at now: Int64) throws -> Bool {
-    attachment.isDetached ? false : try db.hasFreed(at: now)
+    if attachment.isDetached { return false }
+    if try heldBack.endings != heldBack.examined && db.waitsForEndOfDenial { return true }
+    return try db.hasFreed(at: now)
   }
 
   private func row(of subject: Lease.Subject) throws -> (collection: Value, key: Value) {

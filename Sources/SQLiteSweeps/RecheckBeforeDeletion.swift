@@ -19,6 +19,7 @@ extension Writer {
       try exclude(slice, nodes)
     }
     try excludeChangedRows(slice)
+    try excludeMadeAnew(slice)
     try excludeReferenced(slice)
     try excludeDeniedByLater(slice, ends)
     try removeExcludedFromPlan(slice)
@@ -27,6 +28,7 @@ extension Writer {
       binding, current.numbers, stored: identities.counters.rulesSeen, in: slice, ends)
     if !denials.isEmpty {
       current.block(denials.map(\.reason))
+      current.blocksMore = true
       try exclude(denials.map(\.denied))
     }
     return current.step.hasSkippedNodes ? try db.nodeCounts(in: slice) : ends
@@ -79,6 +81,26 @@ extension Writer {
         WHERE k.row IS NOT NULL AND (g.rule <> 0 OR g.counts) AND NOT EXISTS (
           SELECT 1 FROM \(table.rows) AS d
           WHERE \(table.row("d")) = k.row AND \(table.hasKey("d", "k.key")))
+        """)
+    }
+  }
+
+  /// Keeps nodes that were deleted since the plan was made, and are there again with all that tells a
+  /// row: they are other nodes. The plan was about those that the journal says were deleted.
+  private func excludeMadeAnew(_ slice: Slice) throws {
+    for watch in attachment.watches {
+      guard case .rows(let collection) = watch.meaning.watchSubject,
+        current.step.collectionsChangedByOthers.contains(collection)
+      else { continue }
+      try exclude(
+        slice,
+        """
+        SELECT g.id FROM temp.gone AS g
+        CROSS JOIN temp.known AS k ON k.id = g.id AND k.collection = \(collection)
+        WHERE g.rule <> 4 AND (g.rule <> 0 OR g.counts) AND k.key IN (
+          SELECT j.key FROM main.cascade_journal AS j
+          WHERE j.seq > \(bind: current.step.journalEndOfPlan) AND j.what = \(watch.number)
+          AND \(GoneMark.isDeletion("j")))
         """)
     }
   }

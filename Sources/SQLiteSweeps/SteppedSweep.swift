@@ -142,6 +142,7 @@ extension Writer {
     current.sweep.isStepped = true
     current.sweep.nextPlanReadsDeletions = sweepRun.part.cascades
     current.step.schemaVersion = binding.schemaVersion
+    current.step.journalEndOfPlan = try db.lastInJournal
     lock.pace.noteForeignCommits(foreignCommits: try foreignCommits())
     try db.empty(.known)
     try takeBatch()

@@ -33,15 +33,20 @@ extension Writer {
     if lock.policy.waitsForTransactions { lock.patience.start(pausing: lock.policy.pause) }
     defer { lock.patience.stop() }
     self.clock.now = now
+    let endings = heldBack.endings
     try postponeOtherKinds()
     sweepRun.earlierBatch = attachment.isDetached ? nil : try db.meta(.sweepBatch)
     try sweepEverything()
     let result = sweepRun.result
+    if result.kinds.readsJournal && !result.isCutShort { heldBack.examined = endings }
     sweepRun.result.lockMilliseconds = lock.durations.map { $0 / .milliseconds(1) }
     let done =
       result.deletedCount + result.edgesRemoved + result.notices + result.files
       + result.trashedBatchesDeleted
     if result.outcome == .nothing && done > 0 { sweepRun.result.outcome = .done }
+    if result.outcome == .nothing && done == 0 && !result.blocked.isEmpty {
+      sweepRun.result.outcome = .blocked
+    }
     if result.spaceReason == nil { try holdValues() }
     return sweepRun.result
   }
@@ -53,11 +58,12 @@ extension Writer {
     defer { logUse.isSweeping = false }
     do {
       try keepLogWithinBounds(attempts: 1)
+      try followRetypedKeys()
       try resolveReferencesBeforeSweep()
-      try deleteDenialsOfThisSweep()
+      try keepDenialsOfThisSweep()
       try deleteStaleCandidates()
       try sweepAllParts()
-      try deleteDenialsOfThisSweep()
+      try keepDenialsOfThisSweep()
       try dropDenialsOfGoneNodes()
       try sweepFilesAndTrash()
     } catch let full as LogIsFull {
@@ -262,8 +268,10 @@ extension Writer {
         // The journal rows that were read are deleted in the transaction that carries out their
         // consequences.
         try deleteReadJournal(upTo: current.step.journalEnd)
-        if sweepRun.part.readsJournal { try deleteDueCandidates() }
+        try deleteEndedCandidates()
         try flush(checking: check)
+        // What still has to wait was written down again, in rows of its own.
+        if sweepRun.part.readsJournal { try deleteDueCandidates() }
         try db.empty(.touched)
         try recordAtOnce()
       }

@@ -57,6 +57,7 @@ extension Writer {
     receipt.batch = current.batch
     receipt.deleted = current.counts.deleted
     receipt.deletedCount = current.counts.deletedCount
+    receipt.deletedOwn = current.counts.deletedOwn
     receipt.byRule = current.counts.deletedByRule
     receipt.edgesAdded = current.counts.edgesAdded
     receipt.edgesRemoved = current.counts.edgesRemoved
@@ -79,7 +80,7 @@ extension SweepResult {
     if state.done > 0 { batch = state.batch }
     let known = Set(blocked.map(\.message))
     blocked += state.blocked.filter { !known.contains($0.message) }
-    if !state.blocked.isEmpty { outcome = .blocked }
+    if state.blocksMore { outcome = .blocked }
     byCollection.merge(counts.deletedByCollection, uniquingKeysWith: +)
     byRule.merge(counts.deletedByRule, uniquingKeysWith: +)
   }

@@ -71,6 +71,7 @@ extension Writer {
 
   /// A plan that finds nothing leaves no trace.
   private func begin(_ plan: SweepPlan) throws {
+    try deleteEndedCandidates()
     current.hold.approved = plan.approval?.checksum
     try spendApproval(current.hold.absentChecksum)
     if plan.size == 0 { return }
@@ -109,6 +110,7 @@ extension Writer {
         return high
       } catch let refused as ApplicationRefusal {
         current.block(refused.reasons)
+        current.blocksMore = true
         try exclude(refused.nodes)
       }
     }

@@ -44,6 +44,10 @@ package struct MetaKey: Hashable, Sendable {
   /// and the one before it.
   package static func clockJump(before batch: Int64) -> Self { Self("clock.jump.\(batch)") }
 
+  /// What tells this store from others, and what its copies have too: a random number, from when a root
+  /// of files was first claimed.
+  package static let storeId = Self("store_id")
+
   // MARK: The model and the tables
 
   /// The fingerprint of the references in values that the stored edges of values were made of;
@@ -61,6 +65,10 @@ package struct MetaKey: Hashable, Sendable {
   package static let firstWatch = Self("first_watch")
   /// 1: for some time the tables were not watched.
   package static let watchGap = Self("watch_gap")
+
+  /// 1: keys of tables have another type than before, and some that stored edges name have no row
+  /// (`RetypedKeys.swift`).
+  package static let retypedKeys = Self("retyped_keys")
 
   // MARK: The journal
 

@@ -11,7 +11,7 @@
 ///    `cascade_dangling_reference`.
 /// 5. A change file took effect if, and only if, its row is in `cascade_ledger`.
 package enum Schema {
-  static let version: Int64 = 11
+  static let version: Int64 = 12
 
   static let create: [StaticString] = [
     """
@@ -123,6 +123,7 @@ package enum Schema {
       receiver_deleted INTEGER NOT NULL DEFAULT 0) STRICT
     """,
     "CREATE INDEX IF NOT EXISTS cascade_notice_receiver ON cascade_notice(receiver_collection, receiver_key)",
+    "CREATE INDEX IF NOT EXISTS cascade_notice_batch ON cascade_notice(batch)",
     // Deletions over the limit that wait for approval, or have it. The plan of a sweep has an empty
     // id, which no change file has, and its `file` is a slash and the kinds. `value` is set for a
     // value that may mean "none", and `referring` says how many references have it.
@@ -138,6 +139,7 @@ package enum Schema {
       referring INTEGER,
       UNIQUE(id, checksum)) STRICT
     """,
+    "CREATE INDEX IF NOT EXISTS cascade_plan_file ON cascade_plan(file)",
     // Change files that were rejected (or held: no reasons). They are listed until they have left
     // the queue, if files behind them were applied in the same commit.
     """
@@ -173,8 +175,8 @@ package enum Schema {
       c0, c1, c2, c3, c4, c5, c6, c7, c8, c9, c10, c11, c12, c13, c14, c15,
       PRIMARY KEY(batch, id, part)) WITHOUT ROWID
     """,
-    // See `TrashLayout`. The columns of the key come first. `count` is how many rows were kept,
-    // `remaining` how many still are.
+    // See `TrashLayout`. The columns of the key come first. `types` are theirs. `count` is how many rows
+    // were kept, `remaining` how many still are.
     """
     CREATE TABLE IF NOT EXISTS cascade_trash_layout(
       batch INTEGER NOT NULL,
@@ -186,9 +188,29 @@ package enum Schema {
       keys INTEGER NOT NULL,
       count INTEGER NOT NULL,
       remaining INTEGER NOT NULL,
+      types TEXT NOT NULL,
       PRIMARY KEY(batch, layout)) STRICT, WITHOUT ROWID
     """,
     "CREATE INDEX IF NOT EXISTS cascade_trash_layout_collection ON cascade_trash_layout(collection, batch)",
+    // Nodes that an application deleted after a sweep had set references of theirs to null, by the batch
+    // that read it. What has the key since is another node.
+    """
+    CREATE TABLE IF NOT EXISTS cascade_ended(
+      collection INTEGER NOT NULL,
+      key ANY NOT NULL,
+      batch INTEGER NOT NULL,
+      PRIMARY KEY(collection, key)) STRICT, WITHOUT ROWID
+    """,
+    // What the tables of the trash and of the model were like when they were last looked at
+    // (`FollowedTables.swift`). `trigger` is one of ours on it, which goes with the table.
+    """
+    CREATE TABLE IF NOT EXISTS cascade_shape(
+      subject TEXT PRIMARY KEY,
+      columns TEXT NOT NULL,
+      trigger TEXT,
+      is_migrating INTEGER NOT NULL DEFAULT 0,
+      schema_version INTEGER NOT NULL) STRICT, WITHOUT ROWID
+    """,
     // The node behind an id of the batch, if nothing else in the trash says it: a node that
     // survived, a file, or a row of the application that stored edges name.
     """
@@ -226,7 +248,9 @@ package enum Schema {
     // See `Watch`. Triggers write the rows, in the application's transactions. No constraint may
     // fail here: for a statement whose trigger can fail, SQLite keeps a copy of every page that it
     // changes, and a deletion of many rows takes half as long again.
-    "CREATE TABLE IF NOT EXISTS cascade_journal(seq INTEGER PRIMARY KEY, what, key, a, b, c, d)",
+    "CREATE TABLE IF NOT EXISTS cascade_journal(seq INTEGER PRIMARY KEY, what, key, gone, a, b, c, d)",
+    // See `UsedKeys.swift`, and `GoneMark`.
+    "CREATE INDEX IF NOT EXISTS cascade_journal_gone ON cascade_journal(gone, key) WHERE gone >= 2",
     """
     CREATE TABLE IF NOT EXISTS cascade_watch(
       what INTEGER PRIMARY KEY,
@@ -258,8 +282,9 @@ package enum Schema {
     "CREATE INDEX IF NOT EXISTS cascade_lease_end ON cascade_lease(expires)",
     // Why a node would have been deleted if nothing had kept it: by the rule `rule` of an edge
     // `name` between the node and `via`. `stored` is set where the edge of rule 4 is not in the
-    // node's own row, or where the edge of rule 8 was removed and its source stayed. `waits_for`
-    // is a `WaitsFor`. Rule 0 is what only a lease holds, because no root reaches it.
+    // node's own row. `edges` is for rule 8: the sources of the edges of the name that the node had
+    // (`EdgesGivenSince.swift`). `waits_for` is a `WaitsFor`. Rule 0 is what only a lease holds,
+    // because no root reaches it.
     """
     CREATE TABLE IF NOT EXISTS cascade_candidate(
       id INTEGER PRIMARY KEY,
@@ -269,8 +294,10 @@ package enum Schema {
       rule INTEGER NOT NULL,
       stored INTEGER NOT NULL,
       waits_for INTEGER NOT NULL,
+      edges TEXT,
       UNIQUE(collection, key, rule, name, via_collection, via_key)) STRICT
     """,
+    "CREATE INDEX IF NOT EXISTS cascade_candidate_waits ON cascade_candidate(waits_for)",
   ]
 
   package static var tables: [String] {

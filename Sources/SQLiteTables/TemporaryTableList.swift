@@ -4,8 +4,8 @@ internal import SQLiteBinding
 /// `deploy/guides/internals.md`; a comment here says what its columns mean.
 extension TemporaryTable {
   package static let all: [TemporaryTable] = [
-    known, staged, unreachableNodes, dueCandidates, reachableNodes, unusedIdentities,
-    touched, queriedFiles,
+    known, staged, unreachableNodes, dueCandidates, endedCandidates, candidateEdges, reachableNodes,
+    unusedIdentities, touched, queriedFiles,
 
     // MARK: A scan of whole tables
 
@@ -24,6 +24,9 @@ extension TemporaryTable {
       key: "source, name, destination",
       and: ["CREATE INDEX temp.new_edges_destination ON new_edges(destination)"]),
     TemporaryTable("new_rows", .changes, .flush),
+    // Nodes that a change wrote which may go by an edge of their own, if the file forbids that; or
+    // the reverse.
+    TemporaryTable("own_deletion_exceptions", .changes, .flush),
     // Nodes of `dead` whose rows do not exist, and that a change named since the last flush.
     TemporaryTable("named_missing_rows", .changes, .flush),
 
@@ -50,11 +53,16 @@ extension TemporaryTable {
       "source INTEGER, name INTEGER, destination INTEGER, origin INTEGER, rules INTEGER, "
         + "born INTEGER, removal INTEGER", key: "source, name, destination, origin",
       and: ["CREATE INDEX temp.lost_edges_edges_destination ON lost_edges(destination)"]),
+    // Nodes under keys that were used again: since which row of the journal; and nodes that are gone: by
+    // which row.
+    TemporaryTable("used_nodes", .flush, .flush, "id INTEGER PRIMARY KEY, since INTEGER"),
+    TemporaryTable("deleted_nodes", .flush, .flush, "id INTEGER PRIMARY KEY, last INTEGER"),
     TemporaryTable(
       "pending_notices", .flush, .flush,
       "reason TEXT, to_destination INTEGER, source INTEGER, name INTEGER, destination INTEGER, "
         + "rules INTEGER, origin INTEGER"),
-    TemporaryTable("blocked", .flush, .flush),
+    // `waits_for` is a `WaitsFor`; null where what led to a node is not remembered.
+    TemporaryTable("blocked", .flush, .flush, "id INTEGER PRIMARY KEY, waits_for INTEGER"),
 
     // MARK: The set D
 
@@ -104,11 +112,12 @@ extension TemporaryTable {
     // rows until the next search or flush.
     TemporaryTable("leased", .leases, .flush),
     TemporaryTable("leased_collection", .leases, .flush),
-    // What a lease or a denial kept out of `gone`, with every reason. `waits_for` is a `WaitsFor`.
+    // What a lease or a denial kept out of `gone`, with every reason. `waits_for` is a `WaitsFor`,
+    // `edges` as in `cascade_candidate`.
     TemporaryTable(
       "new_candidates", .leases, .flush,
       "id INTEGER, via INTEGER, name INTEGER, rule INTEGER, collection INTEGER, "
-        + "stored INTEGER NOT NULL DEFAULT 0, waits_for INTEGER NOT NULL DEFAULT 0, "
+        + "stored INTEGER NOT NULL DEFAULT 0, waits_for INTEGER NOT NULL DEFAULT 0, edges TEXT, "
         + "UNIQUE(id, rule, name, via)"),
 
     // MARK: The journal
@@ -119,8 +128,15 @@ extension TemporaryTable {
       "source_collection INTEGER, source_key, source_row INTEGER, source_present INTEGER, "
         + "destination INTEGER, destination_collection INTEGER, destination_key, "
         + "destination_row INTEGER, name INTEGER, rules INTEGER, removal INTEGER, seq INTEGER"),
-    // Since which row of the journal the destinations of these edges are gone.
-    TemporaryTable("gone_since", .journalReader, .call, "id INTEGER PRIMARY KEY, seq INTEGER"),
+    // Since which row of the journal the destinations of these edges are gone, and the last row that
+    // tells of their deletion.
+    TemporaryTable(
+      "gone_since", .journalReader, .call, "id INTEGER PRIMARY KEY, seq INTEGER, last INTEGER"),
+    // Nodes that were deleted since a sweep last read the journal, and are there: since which row of
+    // the journal.
+    TemporaryTable(
+      "used_keys", .journalReader, .call, "collection INTEGER, key, row INTEGER, since INTEGER",
+      key: "collection, key"),
 
     // MARK: Reachability
 
@@ -194,8 +210,17 @@ extension TemporaryTable {
   package static let dueCandidates = TemporaryTable(
     "due_candidates", .candidates, .nextUse,
     "id INTEGER PRIMARY KEY, collection INTEGER, key, via_collection INTEGER, via_key, "
-      + "name INTEGER, rule INTEGER, stored INTEGER, node INTEGER, via INTEGER, "
-      + "via_there INTEGER NOT NULL DEFAULT 0, refers INTEGER NOT NULL DEFAULT 0")
+      + "name INTEGER, rule INTEGER, stored INTEGER, edges TEXT, node INTEGER, via INTEGER, "
+      + "via_there INTEGER NOT NULL DEFAULT 0, is_over INTEGER NOT NULL DEFAULT 0")
+
+  /// Rows of `cascade_candidate` whose node an application has deleted since. What has the key now is
+  /// another node.
+  package static let endedCandidates = TemporaryTable("ended_candidates", .candidates, .nextUse)
+
+  /// The edges of its name that lead to a candidate of rule 8. `source` tells the sources apart.
+  package static let candidateEdges = TemporaryTable(
+    "candidate_edges", .candidates, .call, "node INTEGER, name INTEGER, source TEXT",
+    key: "node, name, source")
 
   /// The nodes that the roots lead to, in the order in which they were found.
   package static let reachableNodes = TemporaryTable(

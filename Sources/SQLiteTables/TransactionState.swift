@@ -19,8 +19,13 @@ package struct TransactionState {
   package var numbers = NumberedTables() { didSet { reachability.holderQueries = nil } }
   /// Why nodes stay that were to go. A sweep lists them here; anything else is rejected.
   package var blocked: [Reason] = []
+  /// Not all of them waited for the end of a denial already.
+  package var blocksMore = false
   package var counts = ChangeCounts()
+  /// Whether something was held back, as far as that was asked.
+  package var hasCandidates: Bool?
   package var hold = HoldState()
+  package var ownDeletions = OwnDeletionState()
   package var sweep = SweepScope()
   package var step = StepState()
   package var reachability = ReachabilityState()
@@ -58,6 +63,8 @@ package struct TransactionState {
 package struct ChangeCounts {
   package var deleted: [Node] = []
   package var deletedCount = 0
+  /// Of these, nodes that went because an edge that the transaction added leads nowhere.
+  package var deletedOwn: [Node] = []
   package var deletedByCollection: [String: Int] = [:]
   package var deletedByRule: [String: Int] = [:]
   package var filesReleased = 0
@@ -65,6 +72,16 @@ package struct ChangeCounts {
   package var edgesRemoved = 0
   package var notices = 0
   package var passedOver = 0
+}
+
+/// Whether nodes may go because an edge that the transaction itself added leads nowhere.
+package struct OwnDeletionState {
+  /// Where no change says otherwise.
+  package var areAllowed = true
+  /// Whether a change since the last flush does.
+  package var haveExceptions = false
+  /// Whether an edge was added since the last flush.
+  package var areNewEdges = false
 }
 
 /// What the hold limit and its approvals need.
@@ -130,6 +147,8 @@ package struct StepState {
   /// work.
   package var journalEnd: Int64 = 0
   package var ownJournalEnd: Int64 = 0
+  /// The last row that was there when the plan was made, read or not.
+  package var journalEndOfPlan: Int64 = 0
 }
 
 /// The deletion of nodes that the roots do not reach.

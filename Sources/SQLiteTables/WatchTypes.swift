@@ -6,6 +6,9 @@ internal import CascadeSQLite
 /// - `what`: the number of the watch; 0 and -1 stand for edges that a sweep removed: 0 for stored
 ///   edges, -1 for others;
 /// - `key`: the key of the row before the change (for a join row, the value that names its source);
+/// - `gone`: 1 where the row was deleted, or has another key now: what has the key later is another
+///   node. A row that REPLACE puts in place of one with its key is the same node; but where an
+///   application has `recursive_triggers` on, it looks like a deletion;
 /// - `a`, `b`, `c`, `d`: the watched values of the row before the change.
 ///
 /// A journal row is a suspicion, not a fact: the node may be gone, the references may be lost. The
@@ -27,6 +30,9 @@ package struct Watch: Hashable, Sendable {
     package init(watchSubject: Subject, values: [WatchedValue], edges: [WatchedEdge]) {
       (self.watchSubject, self.values, self.edges) = (watchSubject, values, edges)
     }
+
+    /// Whether its rows are those of a collection.
+    package var isOfNodes: Bool { if case .rows = watchSubject { true } else { false } }
   }
 
   package enum Subject: Hashable, Sendable {

@@ -31,6 +31,7 @@ package final class Writer {
   /// The sweep at hand, with all of its parts.
   package var sweepRun = SweepRunState()
   package var files = FileWorkState()
+  package var heldBack = HeldBackState()
   /// Nil for a connection that need not notice that its file is replaced.
   package var openFile: OpenFile?
 
@@ -110,6 +111,17 @@ package struct LockUse {
   package var policy = StepPolicy.none
 }
 
+/// What waits for the end of a denial. Triggers journal what an application does that may be that end.
+/// The daemon's own changes are not journaled, so it counts them. When it starts, the model may be
+/// another one.
+package struct HeldBackState {
+  package var endings: Int64 = 1
+  /// The count when a sweep last examined what waits.
+  package var examined: Int64 = 0
+
+  package init() {}
+}
+
 /// The time of a transaction or a sweep.
 package struct TransactionClock {
   /// In milliseconds since 1970.
@@ -117,8 +129,9 @@ package struct TransactionClock {
   private var begun = ContinuousClock.now
   /// How long it has been running, in milliseconds.
   package var elapsed: Int64 { Int64((.now - begun) / .milliseconds(1)) }
-  /// What the clocks showed when they were last compared, and the last lease of then.
-  package var lastComparison: (wall: Int64, elapsed: Int64, lease: Int64)?
+  package var review = ClockReview()
+  /// The last lease that was known when the clocks were last compared.
+  package var lastLease = Int64.min
 }
 
 /// A sweep and what its parts have in common.

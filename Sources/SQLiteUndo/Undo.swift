@@ -29,31 +29,6 @@ extension Writer {
     try undo.run()
     return undo.result
   }
-
-  /// Whether any files of a batch can still be restored.
-  func hasRestorableFiles(of batch: Int64) throws -> Bool {
-    try db.integer(
-      """
-      SELECT 1 WHERE EXISTS (SELECT 1 FROM cascade_trash_file WHERE batch = ?1 AND fate = ?2)
-        OR EXISTS (SELECT 1 FROM cascade_released_file WHERE batch = ?1)
-      """, .integer(batch), .integer(FileFate.trashed.rawValue)) != nil
-  }
-
-  /// Marks at most `most` files of a batch to be moved back after the commit. Returns how many
-  /// there are.
-  package func markFilesForRestore(_ batch: Int64, most: Int64) throws -> Int {
-    try db.run(
-      """
-      INSERT OR IGNORE INTO cascade_trash_file(batch, collection, path)
-      SELECT batch, collection, path FROM cascade_released_file WHERE batch = ? LIMIT ?
-      """, .integer(batch), .integer(most))
-    try db.run(
-      """
-      DELETE FROM cascade_released_file WHERE id IN (
-        SELECT id FROM cascade_released_file WHERE batch = ? LIMIT ?)
-      """, .integer(batch), .integer(most))
-    return try db.markTrashedFiles(of: batch, .toRestore, most: most)
-  }
 }
 
 /// One undo.
@@ -83,7 +58,11 @@ struct Undo {
     layouts = try readLayouts()
     isResumed = try writer.db.meta(.undoBatch) == batch
     isStepped = needsSteps
-    if isStepped { return try runInSteps() }
+    try isStepped ? runInSteps() : runAtOnce()
+    try findRepeatedNumbers()
+  }
+
+  private mutating func runAtOnce() throws {
     if writer.facts.hasTables { try writer.db.execute("PRAGMA foreign_keys = OFF") }
     defer { if writer.facts.hasTables { try? writer.db.execute("PRAGMA foreign_keys = ON") } }
     try writer.group {
@@ -126,13 +105,6 @@ struct Undo {
     }
   }
 
-  private mutating func restoreFiles() throws {
-    repeat {
-      let most = mostAtOnce
-      try step(of: 1) { $0.result.files += try $0.writer.markFilesForRestore($0.batch, most: most) }
-    } while try isStepped && writer.hasRestorableFiles(of: batch)
-  }
-
   /// Parents come before their children, as foreign keys require: others may look between the
   /// steps.
   private var parentsFirst: [NumberedLayout] {
@@ -145,15 +117,15 @@ struct Undo {
   private func readLayouts() throws -> [NumberedLayout] {
     try writer.db.all(
       """
-      SELECT l.kind, l.collection, l.subject, l.columns, l.keys, l.layout, l.remaining, c.name
+      SELECT l.kind, l.collection, l.subject, l.columns, l.keys, l.types, l.layout, l.remaining, c.name
       FROM cascade_trash_layout AS l LEFT JOIN cascade_collection AS c ON c.id = l.collection
       WHERE l.batch = ? ORDER BY l.layout
       """, .integer(batch)
     ) { row in
       TrashLayout(row: row).map {
         NumberedLayout(
-          number: row.integer(5), layout: $0, collection: row.text(7),
-          remaining: Int(row.integer(6)), bound: [.integer(batch), row.value(5)])
+          number: row.integer(6), layout: $0, collection: row.text(8),
+          remaining: Int(row.integer(7)), bound: [.integer(batch), row.value(6)])
       }
     }.compactMap { $0 }
   }

@@ -12,7 +12,8 @@ internal import SQLiteDeletion
 extension Undo {
   mutating func restoreChanges(_ kept: NumberedLayout) throws {
     let found = try Catalog(writer.db).table(kept.layout.subject, in: writer.db)
-    guard case .success(let table) = found,
+    let nodes = kept.layout.collection.flatMap(writer.binding.collection)
+    guard case .success(let table) = found, nodes?.table.map({ $0.name == table.name }) != false,
       kept.layout.columns.allSatisfy({ name in
         name.map { table.column($0) != nil } ?? (table.rowid != nil)
       })
@@ -22,6 +23,7 @@ extension Undo {
         try undo.leave(slice, of: kept, because: reason)
       }
     }
+    try leaveDeletedLater(kept)
     let sql = try kept.update(of: table, targetExists: leadsSomewhere(kept, table))
     try forEachPortion(of: kept) { undo, slice, _ in
       try undo.restoreChanges(slice, of: kept, table, sql)
@@ -31,6 +33,7 @@ extension Undo {
   private mutating func restoreChanges(
     _ slice: Slice, of kept: NumberedLayout, _ table: Table, _ sql: String
   ) throws {
+    try leaveEnded(slice, of: kept)
     let mayBeWritten = writer.binding.mayBeWrittenByTrigger(table)
     var again: [Int64] = []
     var refused: [(id: Int64, reason: String)] = []
@@ -50,6 +53,40 @@ extension Undo {
     // A trigger may have removed the reference again, or refused it.
     try writer.db.executing(triggers: false) { for id in again { try run(sql, id, kept) } }
     for (id, reason) in refused { try restoreWithoutTriggers(id, kept, table, sql, reason) }
+  }
+
+  /// A row that was deleted and made anew is another one.
+  private mutating func leaveEnded(_ slice: Slice, of kept: NumberedLayout) throws {
+    guard let collection = kept.layout.collection else { return }
+    let key = TrashLayout.key(keys: "\(kept.layout.keys)")
+    let ended = try writer.db.all(
+      generated: """
+        SELECT t.id FROM main.cascade_trash AS t WHERE \(TrashLayout.isInSlice) AND (
+          EXISTS (SELECT 1 FROM main.cascade_ended AS e
+            WHERE e.collection = ?5 AND e.key = \(key) AND e.batch > ?1)
+          OR \(key) IN (SELECT j.key FROM main.cascade_journal AS j
+            CROSS JOIN main.cascade_watch AS w ON w.what = j.what
+            WHERE \(GoneMark.isDeletion("j")) AND w.meaning ->> 'rows' = ?5))
+        """, kept.bound(slice) + [.integer(collection)]
+    ) { $0.integer(0) }
+    for id in ended { try leaveInTrash(id, kept, because: "its row was deleted and made anew") }
+  }
+
+  /// The same for one that a later batch deleted. What an undo of that batch has brought back is the very
+  /// row again, and not in the trash any more.
+  private mutating func leaveDeletedLater(_ kept: NumberedLayout) throws {
+    guard let collection = kept.layout.collection else { return }
+    let deleted = try writer.db.all(
+      generated: """
+        SELECT t.id FROM main.cascade_trash AS t WHERE \(TrashLayout.isOfLayout)
+        AND \(TrashLayout.key(keys: "\(kept.layout.keys)")) IN (
+          SELECT \(TrashLayout.key(keys: "l.keys", of: "d")) FROM main.cascade_trash_layout AS l
+          CROSS JOIN main.cascade_trash AS d
+            ON d.batch = l.batch AND d.layout = l.layout AND d.part = 0
+          WHERE l.collection = ?3 AND l.batch > ?1 AND l.kind = 'row' AND l.remaining > 0)
+        """, kept.bound + [.integer(collection)]
+    ) { $0.integer(0) }
+    for id in deleted { try leaveInTrash(id, kept, because: "its row was deleted since") }
   }
 
   private func run(_ sql: String, _ id: Int64, _ kept: NumberedLayout) throws {

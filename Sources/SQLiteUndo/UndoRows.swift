@@ -1,4 +1,5 @@
 internal import CascadeModel
+internal import CascadePlanning
 internal import CascadeSQLite
 internal import CascadeStore
 internal import SQLiteBinding
@@ -13,9 +14,9 @@ extension Undo {
     try forEachPortion(of: kept, removing: !finishesRowsAtEnd) { undo, slice, count in
       switch table {
       case .failure(let unusable): try undo.leave(slice, of: kept, because: unusable.reason)
-      case .success(let table):
+      case .success(let (table, fit)):
         let count = try count - undo.leaveWithoutEnds(slice, of: kept)
-        let target = try undo.target(table)
+        let target = try undo.target(table, fit)
         let isRewritable = !target.isWrittenByTriggers || kept.identity(in: table) != nil
         if try isRewritable && undo.refusal(slice, of: kept, target, count) == nil {
           undo.count(kept, count)
@@ -42,23 +43,16 @@ extension Undo {
     return left.count
   }
 
-  /// The table as it is now. A row cannot come back as it was if a column is gone.
-  func table(of kept: NumberedLayout) throws -> Result<Table, Catalog.Unusable> {
+  /// The table as it is now, and how the rows fit it.
+  func table(of kept: NumberedLayout) throws -> Result<(Table, RowFit), Catalog.Unusable> {
     let found = try Catalog(writer.db).table(kept.layout.subject, in: writer.db)
-    guard case .success(let table) = found else { return found }
-    for (relation, name) in kept.layout.columns.enumerated() {
-      guard let name else { continue }
-      // A column of the key may be generated: the other columns give the same key again.
-      guard let column = table.column(name), !column.isGenerated || relation < kept.layout.keys
-      else {
-        return .failure(
-          Catalog.Unusable("table \"\(table.name)\" no longer has column \"\(name)\""))
-      }
-    }
-    return found
+    guard case .success(let table) = found else { return found.map { ($0, .none) } }
+    let fit = kept.fit(table, of: kept.layout.collection.flatMap(writer.binding.collection))
+    if let refusal = fit.refusal { return .failure(Catalog.Unusable(refusal)) }
+    return .success((table, fit))
   }
 
-  fileprivate static let isNotLeft = "t.id NOT IN (SELECT id FROM temp.left_alone)"
+  static let isNotLeft = "t.id NOT IN (SELECT id FROM temp.left_alone)"
 
   private mutating func restoreOneByOne(
     _ slice: Slice, of kept: NumberedLayout, _ target: Target
@@ -134,23 +128,17 @@ extension Undo.NumberedLayout {
   /// A conflict is an error, whatever the table declares: no existing row is replaced. A rowid that
   /// is not a column comes back if it is free. Rows that need another rowid are inserted last, so
   /// that they take none that a restored row needs.
-  func insertion(into table: Table) -> String {
-    var columns: [String] = []
-    var values: [String] = []
+  func insertion(into table: Table, _ fit: RowFit) -> String {
+    var columns = fit.fillings.map { quoted($0.column.name) }
+    var values = fit.fillings.map(\.value)
     var order = ""
-    for (relation, column) in layout.columns.enumerated() {
-      let value = TrashLayout.value(relation)
-      if let column {
-        if table.column(column)?.isGenerated == true { continue }
-        columns.append(quoted(column))
-        values.append(value)
-      } else if let rowid = table.rowid {
-        let isTaken =
-          "EXISTS (SELECT 1 FROM main.\(quoted(table.name)) AS o WHERE o.\(rowid) = \(value))"
-        columns.append(rowid)
-        values.append("iif(\(isTaken), NULL, \(value))")
-        order = "ORDER BY \(isTaken)"
-      }
+    if let rowid = table.rowid, let place = layout.columns.firstIndex(of: nil) {
+      let value = TrashLayout.value(place)
+      let isTaken =
+        "EXISTS (SELECT 1 FROM main.\(quoted(table.name)) AS o WHERE o.\(rowid) = \(value))"
+      columns.append(rowid)
+      values.append("iif(\(isTaken), NULL, \(value))")
+      order = "ORDER BY \(isTaken)"
     }
     return """
       INSERT OR ABORT INTO main.\(quoted(table.name))(\(columns.joined(separator: ", ")))

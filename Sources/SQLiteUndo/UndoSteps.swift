@@ -134,11 +134,23 @@ extension Undo {
           WHERE \(TrashLayout.isInSlice) AND t.id NOT IN (SELECT id FROM temp.left_alone)
           """, bound)
     }
+    if kept.layout.kind == .row { try forgetEnds(slice, of: kept) }
     try writer.db.run(
       generated: """
         DELETE FROM main.cascade_trash WHERE batch = ?1 AND layout = ?2 AND id > ?3 AND id <= ?4
         AND id NOT IN (SELECT id FROM temp.left_alone)
         """, bound)
+  }
+
+  /// A row that came back is the very row again, whatever became of others of its key meanwhile.
+  private func forgetEnds(_ slice: Slice, of kept: NumberedLayout) throws {
+    try writer.db.run(
+      generated: """
+        DELETE FROM main.cascade_ended
+        WHERE collection = ?5 AND batch >= ?1 AND key IN (
+          SELECT \(TrashLayout.key(keys: "\(kept.layout.keys)")) FROM main.cascade_trash AS t
+          WHERE \(TrashLayout.isInSlice) AND \(Undo.isNotLeft))
+        """, kept.bound(slice) + [.integer(kept.layout.collection)])
   }
 
   /// Removes trash that only has the names of nodes. What was trashed, and how much of it, stays

@@ -1,4 +1,5 @@
 internal import CascadeModel
+internal import CascadePlanning
 internal import CascadeSQLite
 internal import CascadeStore
 internal import SQLiteBinding
@@ -17,6 +18,7 @@ extension Undo {
   /// A table into which rows come back.
   struct Target {
     let table: Table
+    let fit: RowFit
     let missing: MissingDefinitions
     let isWrittenByTriggers: Bool
 
@@ -24,9 +26,9 @@ extension Undo {
     var isChecked: Bool { missing.ofCheck == nil }
   }
 
-  func target(_ table: Table) throws -> Target {
+  func target(_ table: Table, _ fit: RowFit = .none) throws -> Target {
     Target(
-      table: table, missing: try writer.db.missingDefinitions(of: table),
+      table: table, fit: fit, missing: try writer.db.missingDefinitions(of: table),
       isWrittenByTriggers: writer.binding.mayBeWrittenByTrigger(table))
   }
 
@@ -42,7 +44,8 @@ extension Undo {
     try writer.db.savepoint {
       let triggers = withTriggers && target.runsTriggers
       try writer.db.executing(triggers: triggers, checks: target.isChecked) {
-        try writer.db.run(generated: kept.insertion(into: target.table), kept.bound(slice))
+        try writer.db.run(
+          generated: kept.insertion(into: target.table, target.fit), kept.bound(slice))
         if writer.db.changes != count { throw IncompleteInsert() }
       }
       if !triggers || !target.isWrittenByTriggers { return }
@@ -55,7 +58,7 @@ extension Undo {
     let isRow = kept.identity(in: target.table) ?? "r.rowid = last_insert_rowid()"
     return try writer.db.executing(triggers: false, checks: target.isChecked) {
       try writer.db.run(
-        generated: kept.rewriting(target.table, where: isRow), kept.bound(slice))
+        generated: kept.rewriting(target, where: isRow), kept.bound(slice))
       return writer.db.changes
     }
   }
@@ -84,14 +87,28 @@ extension Undo {
       let reason = try writer.refusal {
         try insert(slice, of: kept, target, count, withTriggers: withTriggers)
       }
-      if reason == nil { remarkMissing(of: target) }
+      if reason == nil { try remarkMissing(of: target, kept, slice) }
       return reason
     } catch is IncompleteInsert {
       return "a trigger of \"\(target.table.name)\" prevents it"
     }
   }
 
-  private mutating func remarkMissing(of target: Target) {
+  private mutating func remarkMissing(
+    of target: Target, _ kept: NumberedLayout, _ slice: Slice
+  ) throws {
+    for remark in target.fit.remarks { result.remark(remark) }
+    for filling in target.fit.fillings {
+      guard let isUnfit = filling.isUnfit else { continue }
+      let isAny = try writer.db.integer(
+        generated: """
+          SELECT 1 \(kept.layout.fromEntries)
+          WHERE \(TrashLayout.isInSlice) AND \(Undo.isNotLeft) AND \(isUnfit) LIMIT 1
+          """, kept.bound(slice))
+      if isAny != nil {
+        result.remark(RowFit.unfit(filling.column.name, of: target.table.name))
+      }
+    }
     let rows = "rows of \"\(target.table.name)\" came back without"
     if let message = target.missing.ofInsertTrigger {
       result.remark("\(rows) the triggers of the application: \(message)")
@@ -109,8 +126,8 @@ extension Undo {
   mutating func finishRows(_ rows: [NumberedLayout]) throws {
     if !finishesRowsAtEnd { return }
     for kept in rows where kept.remaining > 0 {
-      if case .success(let table) = try table(of: kept) {
-        let target = try target(table)
+      if case .success(let (table, fit)) = try table(of: kept) {
+        let target = try target(table, fit)
         if target.isWrittenByTriggers && kept.identity(in: table) != nil {
           _ = try rewrite(.allNumbers, of: kept, target)
         }
@@ -149,11 +166,9 @@ extension Undo.NumberedLayout {
     return places.map { "r.\(quoted($0)) IS \(TrashLayout.value($1))" }.joined(separator: " AND ")
   }
 
-  fileprivate func rewriting(_ table: Table, where isRow: String) -> String {
-    let values = layout.columns.enumerated().compactMap { place, name -> String? in
-      guard let name, table.column(name)?.isGenerated == false else { return nil }
-      return "\(quoted(name)) = \(TrashLayout.value(place))"
-    }
+  fileprivate func rewriting(_ target: Undo.Target, where isRow: String) -> String {
+    let table = target.table
+    let values = target.fit.fillings.map { "\(quoted($0.column.name)) = \($0.value)" }
     return """
       UPDATE OR ABORT main.\(quoted(table.name)) AS r SET \(values.joined(separator: ", "))
       \(layout.fromEntries) WHERE \(TrashLayout.isInSlice)

@@ -52,6 +52,7 @@ final class BatchFile {
     let room = Receipt.mostListed - total.deleted.count
     total.deleted += receipt.deleted.prefix(room)
     total.deletedCount += receipt.deletedCount
+    total.deletedOwn += receipt.deletedOwn.prefix(Receipt.mostListed - total.deletedOwn.count)
     total.edgesAdded += receipt.edgesAdded
     total.edgesRemoved += receipt.edgesRemoved
     total.notices += receipt.notices

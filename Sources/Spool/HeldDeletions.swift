@@ -10,7 +10,7 @@ extension SpoolDirectory {
     var (nodes, collections): ([Node], [String]) = ([], [])
     while nodes.count < limit, let change = try next() {
       switch change {
-      case .delete(let node): nodes.append(node)
+      case .delete(let node, _): nodes.append(node)
       case .deleteAll(let collection): collections.append(collection)
       default: break
       }

@@ -9,18 +9,24 @@ package import CascadeSystem
 /// after its commit. If the daemon is killed in between, the ledger recognises the file at the next
 /// start.
 package final class Inbox {
-  let spool: SpoolDirectory
+  package let spool: SpoolDirectory
   package let writer: any StoreWriting
   private var lock: FileLock?
   let now: () -> Int64
   private var queue: ArraySlice<FileName> = []
   private var unfinished: BatchFile?
+  /// What was judged in commits that could still be lost.
+  private var unsettled: [(FileName, Receipt)] = []
+  /// An earlier daemon has left verdicts that could not be settled yet.
+  private var owesVerdicts = false
   var stuck: [FileName: StuckFile] = [:]
   /// Whether the last commit stored verdicts.
   var hasStoredVerdicts = false
   /// When stuck files were last tried.
   var stuckSince: Int64 = 0
   var retryInterval = Inbox.shortestRetry
+  /// How many of the next files do not share a commit, because a commit of several failed.
+  private var loners = 0
 
   /// `now` returns milliseconds since 1970.
   package init(
@@ -32,7 +38,11 @@ package final class Inbox {
     try spool.removeStaleUploads(olderThan: now() - Inbox.uploadLifetime)
     self.writer = writer
     self.now = now
-    try carryOutVerdicts()
+    do {
+      try carryOutVerdicts()
+    } catch is StoreAway {
+      owesVerdicts = true
+    }
   }
 
   /// A file that was judged, and its receipt.
@@ -41,28 +51,55 @@ package final class Inbox {
     package let receipt: Receipt
     /// Why the file could not leave the queue; nil if it did.
     package let trouble: String?
+    /// Its name among the rejected files, if it is there.
+    package let rejectedAs: FileName?
   }
 
   package enum Step: Sendable {
     case idle
     case worked([Outcome])
+    /// The store fails at this file, and those behind it go on.
+    case setAside(FileName, reason: String)
   }
 
   /// Applies as many files as fit into a commit of this length.
   package func step(budget: Duration) throws -> Step {
     do {
+      if owesVerdicts { try carryOutVerdicts() }
+      owesVerdicts = false
+      if !unsettled.isEmpty { return .worked(try moveJudged([])) }
       if let file = unfinished { return .worked(try applyNextPart(of: file)) }
       if queue.isEmpty {
         try retryStuck()
-        queue = try spool.queue().filter { try !isStuck($0) }[...]
+        queue =
+          try spool.queue().filter { try !isStuck($0) && !spool.isSetAside($0, now: now) }[...]
       }
       if queue.isEmpty { return .idle }
       return .worked(try applyGroup(budget: budget))
     } catch {
-      // Nothing was committed. The queue is read again and taken from the start.
+      // What was committed is not settled yet. The queue is read again and taken from the start.
       queue = []
       unfinished = nil
-      throw error
+      guard let failure = error as? FileFailure else { throw error }
+      switch try spool.noteFailure(of: failure.name, failure.reason, at: now()) {
+      case .tryAgain: throw failure.error
+      case .setAside: return .setAside(failure.name, reason: failure.reason)
+      case .stillSetAside: return .worked([])
+      }
+    }
+  }
+
+  /// A failure that only one file meets.
+  private struct FileFailure: Error, CustomStringConvertible {
+    let name: FileName
+    let reason: String
+    let error: any Error
+    var description: String { reason }
+
+    /// Nil if others would meet it, too.
+    init?(_ name: FileName, _ error: any Error, at writer: any StoreWriting) {
+      guard let reason = writer.failure(ofFile: error) else { return nil }
+      (self.name, self.reason, self.error) = (name, reason, error)
     }
   }
 
@@ -78,6 +115,7 @@ package final class Inbox {
   package func restart() {
     queue = []
     unfinished = nil
+    unsettled = []
     stuck = [:]
   }
 
@@ -91,12 +129,13 @@ package final class Inbox {
   private func applyGroup(budget: Duration) throws -> [Outcome] {
     var verdicts: [(FileName, Receipt)] = []
     let prepared = try prepare(&verdicts)
+    loners = max(0, loners - 1)
     if let file = prepared.first, file.header.batch != nil {
       return try begin(file) + moveJudged(verdicts)
     }
     let judged = try prepared.isEmpty ? [] : judge(prepared[...], budget: budget)
     queue = (prepared[judged.count...].map(\.name) + queue)[...]
-    return moveJudged(verdicts + judged)
+    return try moveJudged(verdicts + judged)
   }
 
   /// Applies files in one commit. If a file's trigger rolls back everything, the files before it
@@ -119,14 +158,25 @@ package final class Inbox {
       if !verdicts.isEmpty { return try judge(files.prefix(verdicts.count), budget: budget) }
       let file = files[files.startIndex]
       return [(file.name, try attempt(file) { throw error.rejection })]
+    } catch {
+      let first = files[files.startIndex]
+      guard let failure = FileFailure(first.name, error, at: writer) else { throw error }
+      if files.count > 1 {
+        loners = files.count
+        return try judge(files.prefix(1), budget: budget)
+      }
+      if writer.reason(refusing: error) == nil { throw failure }
+      return [(first.name, try attempt(first) { throw error })]
     }
   }
+
+  private var mostFiles: Int { loners > 0 ? 1 : writer.mostFilesPerGroup }
 
   /// Reads the next files. A file that is not a change file is judged at once.
   private func prepare(_ verdicts: inout [(FileName, Receipt)]) throws -> [PreparedFile] {
     var prepared: [PreparedFile] = []
     var bytes = 0
-    while let name = queue.first, prepared.count + verdicts.count < writer.mostFilesPerGroup,
+    while let name = queue.first, prepared.count + verdicts.count < mostFiles,
       bytes < Inbox.mostBytes
     {
       do {
@@ -236,9 +286,17 @@ package final class Inbox {
 
   // MARK: - After the commit
 
-  private func moveJudged(_ verdicts: [(FileName, Receipt)]) -> [Outcome] {
-    let outcomes = verdicts.map { name, receipt in
-      Outcome(name: name, receipt: receipt, trouble: moveOut(name, receipt))
+  /// Moves files out of the queue, and what was judged before. This cannot be taken back.
+  private func moveJudged(_ verdicts: [(FileName, Receipt)]) throws -> [Outcome] {
+    unsettled += verdicts
+    if unsettled.isEmpty { return [] }
+    try writer.settle()
+    defer { unsettled = [] }
+    let outcomes = unsettled.map { name, receipt in
+      let departure = moveOut(name, receipt)
+      return Outcome(
+        name: name, receipt: receipt, trouble: departure.trouble,
+        rejectedAs: departure.rejectedAs)
     }
     deleteVerdicts()
     return outcomes
@@ -256,15 +314,12 @@ package final class Inbox {
   // MARK: - One file in many commits
 
   private func begin(_ file: PreparedFile) throws -> [Outcome] {
-    // A store may have to wait for others before a file that it knows leaves the queue.
-    if let known = try writer.group({ try ledgerReceipt(file) }) {
-      return moveJudged([(file.name, known)])
-    }
+    if let known = try ledgerReceipt(file) { return try moveJudged([(file.name, known)]) }
     let verdict = try attempt(file) {
       unfinished = try BatchFile(file, resuming: writer.ledgerEntry(file.id))
       return Receipt(id: file.id, outcome: .applied)
     }
-    return unfinished == nil ? moveJudged([(file.name, verdict)]) : []
+    return unfinished == nil ? try moveJudged([(file.name, verdict)]) : []
   }
 
   private func applyNextPart(of batch: BatchFile) throws -> [Outcome] {
@@ -276,10 +331,12 @@ package final class Inbox {
         }
       } catch let error as RejectionWithRollback {
         throw error.rejection
+      } catch  where writer.reason(refusing: error) == nil {
+        throw FileFailure(file.name, error, at: writer) ?? error
       }
     }
     if receipt.outcome == .applied && !batch.isFinished { return [] }
     unfinished = nil
-    return moveJudged([(file.name, receipt.outcome == .applied ? batch.total : receipt)])
+    return try moveJudged([(file.name, receipt.outcome == .applied ? batch.total : receipt)])
   }
 }

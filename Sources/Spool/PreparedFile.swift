@@ -71,6 +71,7 @@ final class PreparedFile {
   /// change: see `complete`.
   func submission(at now: Int64) -> Submission {
     var submission = Submission(id: id, author: author, fingerprint: 0, at: now)
+    submission.mayDeleteItself = header.mayDeleteItself
     complete(&submission)
     return submission
   }

@@ -12,6 +12,8 @@ package final class SpoolDirectory: Sendable {
   /// The users who submitted files over the socket, remembered while the daemon runs. The submitter
   /// is the author of a file that names none.
   private let submitters = Mutex<[FileName: String]>([:])
+  /// By their names.
+  let failing = Mutex<[FileName: FailingFile]>([:])
   private let known = Mutex((waiting: FileCount(), held: FileCount(), rejected: FileCount()))
 
   /// Who can write to the spool commands the store, so its directories are opened only if nobody
@@ -118,10 +120,13 @@ package final class SpoolDirectory: Sendable {
     package let waiting: Int
     package let held: Int
     package let rejected: Int
+    /// Those that are set aside. They are not among those that wait.
+    package let stuck: Int
 
     /// Zero counts stand for a spool that does not exist.
-    package init(waiting: Int = 0, held: Int = 0, rejected: Int = 0) {
+    package init(waiting: Int = 0, held: Int = 0, rejected: Int = 0, stuck: Int = 0) {
       (self.waiting, self.held, self.rejected) = (waiting, held, rejected)
+      self.stuck = stuck
     }
   }
 
@@ -140,11 +145,14 @@ package final class SpoolDirectory: Sendable {
 
   /// How many files each directory has. For a large directory, the count may be some time old.
   package func counts() throws -> Counts {
-    try known.withLock { known in
-      Counts(
-        waiting: try known.waiting.count(incoming) { try incoming.entries().countVisible() },
+    let stuck = setAside().count
+    return try known.withLock { known in
+      let queued = try known.waiting.count(incoming) { try incoming.entries().countVisible() }
+      return Counts(
+        waiting: max(0, queued - stuck),
         held: try known.held.count(held) { try held.entries().countVisible() },
-        rejected: try known.rejected.count(rejected) { try rejectedInNoOrder().count })
+        rejected: try known.rejected.count(rejected) { try rejectedInNoOrder().count }, stuck: stuck
+      )
     }
   }
 }
@@ -162,9 +170,9 @@ extension SpoolDirectory {
     try incoming.remove(name)
   }
 
-  /// Moves a file to the rejected ones. The reasons are synced first, so that a rejected file
-  /// always has them.
-  func reject(_ name: FileName, reasons: String) throws {
+  /// Moves a file to the rejected ones, and returns its name there; nil if it is no longer in the
+  /// queue. The reasons are synced first, so that a rejected file always has them.
+  func reject(_ name: FileName, reasons: String) throws -> FileName? {
     forgetSubmitter(of: name)
     let free = try freeName(name)
     let reasonName = SpoolDirectory.reasonName(of: free)
@@ -178,7 +186,9 @@ extension SpoolDirectory {
     // once both directories are.
     try rejected.sync()
     try temporary.sync()
-    if try !moveFromQueue(name, to: rejected, as: free) { try rejected.remove(reasonName) }
+    if try moveFromQueue(name, to: rejected, as: free) { return free }
+    try rejected.remove(reasonName)
+    return nil
   }
 
   func hold(_ name: FileName) throws { _ = try moveFromQueue(name, to: held, as: name) }
@@ -308,7 +318,7 @@ extension SpoolDirectory {
 
   func submitter(of name: FileName) -> String? { submitters.withLock { $0[name] } }
 
-  private func forgetSubmitter(of name: FileName) { submitters.withLock { $0[name] = nil } }
+  func forgetSubmitter(of name: FileName) { submitters.withLock { $0[name] = nil } }
 
   /// The content of the file with this name that is queued or held; nil if there is none.
   package func waiting(_ name: FileName) throws -> Waiting? {

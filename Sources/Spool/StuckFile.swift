@@ -15,12 +15,23 @@ extension Inbox {
   static let shortestRetry: Int64 = 1_000
   private static let longestRetry: Int64 = 16_000
 
-  /// When to try the stuck files again; nil if there are none.
-  package var retryDelay: Duration? { stuck.isEmpty ? nil : .milliseconds(retryInterval) }
+  /// When to try files again that are stuck, or set aside; nil if there are none.
+  package var retryDelay: Duration? {
+    let stuck = stuck.isEmpty ? nil : retryInterval
+    let setAside = spool.nextTry().map { max(0, $0 - now()) }
+    return [stuck, setAside].compactMap(\.self).min().map { .milliseconds($0) }
+  }
 
-  /// Moves a judged file out of the queue. Returns why it could not be moved, or nil.
-  func moveOut(_ name: FileName, _ receipt: Receipt) -> String? {
+  /// How a judged file left the queue, or why it could not.
+  struct Departure {
+    var trouble: String?
+    var rejectedAs: FileName?
+  }
+
+  /// Moves a judged file out of the queue.
+  func moveOut(_ name: FileName, _ receipt: Receipt) -> Departure {
     let reasons = receipt.outcome == .rejected ? reasonFile(name, receipt) : ""
+    spool.forgetFailure(of: name)
     retryInterval = Inbox.shortestRetry
     return leave(name, receipt.outcome, reasons)
   }
@@ -29,25 +40,28 @@ extension Inbox {
   @discardableResult
   func leave(
     _ name: FileName, _ outcome: Receipt.Outcome, _ reasons: String, storesVerdict: Bool = true
-  ) -> String? {
+  ) -> Departure {
     do {
-      try move(name, outcome, reasons)
-      return nil
+      return Departure(rejectedAs: try move(name, outcome, reasons))
     } catch {
-      guard let status = try? spool.incoming.status(of: name) else { return nil }
+      guard let status = try? spool.incoming.status(of: name) else { return Departure() }
       stuck[name] = StuckFile(outcome: outcome, reasons: reasons, status: status)
       stuckSince = now()
       if storesVerdict { try? storeVerdict(outcome, reasons, ofStuck: name) }
-      return "it cannot be \(outcome.moveDescription): \(error)"
+      return Departure(trouble: "it cannot be \(outcome.moveDescription): \(error)")
     }
   }
 
-  private func move(_ name: FileName, _ outcome: Receipt.Outcome, _ reasons: String) throws {
+  /// Returns its name among the rejected files, if it is there now.
+  private func move(
+    _ name: FileName, _ outcome: Receipt.Outcome, _ reasons: String
+  ) throws -> FileName? {
     switch outcome {
     case .applied, .duplicate: try spool.remove(name)
     case .held: try spool.hold(name)
-    case .rejected: try spool.reject(name, reasons: reasons)
+    case .rejected: return try spool.reject(name, reasons: reasons)
     }
+    return nil
   }
 
   /// Whether this file is stuck. A changed file of the same name was not judged.

@@ -42,7 +42,9 @@ extension Inbox {
 
   /// Carries out the verdicts left by a crash, and those on stuck files.
   func carryOutVerdicts() throws {
-    for verdict in try writer.verdicts {
+    let verdicts = try writer.verdicts
+    if !verdicts.isEmpty { try writer.settle() }
+    for verdict in verdicts {
       hasStoredVerdicts = true
       let name = FileName(bytes: verdict.name)
       if try spool.queued(name) != .content(verdict.fingerprint) { continue }

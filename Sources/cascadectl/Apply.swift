@@ -72,7 +72,16 @@ enum Apply {
     let summary = parts.isEmpty ? "applied" : "applied: \(parts.joined(separator: ", "))"
     let deleted = DisplayText.firstFew(
       receipt["deleted"], of: receipt["deletedCount"], DisplayText.node)
-    return (["\(file): \(summary)"] + deleted).joined(separator: "\n")
+    let own = (receipt["deletedOwn"]?.array ?? []).map(DisplayText.node)
+    let warning =
+      own.isEmpty
+      ? []
+      : [
+        "  ! written and deleted at once, because a reference that the file gave leads nowhere: "
+          + own.prefix(3).joined(separator: ", ")
+          + (own.count > 3 ? " and \(own.count - 3) more" : "")
+      ]
+    return (["\(file): \(summary)"] + deleted + warning).joined(separator: "\n")
   }
 }
 

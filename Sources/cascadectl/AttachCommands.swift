@@ -8,6 +8,7 @@ enum AttachCommands {
   static func attach(_ arguments: inout Arguments) throws -> Commands.Prepared {
     let createIndexes = arguments.flag("--create-indexes")
     let createConstraints = arguments.flag("--create-constraints")
+    let createFunctions = arguments.flag("--create-functions")
     let isSure = arguments.flag("--yes")
     try arguments.noOperands()
     return { client, output in
@@ -16,7 +17,10 @@ enum AttachCommands {
       }
       let reply = try client.call(
         "Attach",
-        ["createIndexes": .bool(createIndexes), "createConstraints": .bool(createConstraints)])
+        [
+          "createIndexes": .bool(createIndexes), "createConstraints": .bool(createConstraints),
+          "createFunctions": .bool(createFunctions),
+        ])
       try output.show(reply["report"] ?? .null, describeAttached)
       return EX_OK
     }
@@ -68,7 +72,9 @@ enum AttachCommands {
         + ": attach --create-indexes creates it"
     }
     let statements = DisplayText.texts(report["statements"])
-    if !statements.isEmpty { lines.append("  ! only the owner of the tables may run:") }
+    if !statements.isEmpty {
+      lines.append("  ! only a superuser, or the owner of the tables, may run:")
+    }
     lines += statements.map { "    \($0.printable);" }
     if let plan = report["plan"]?.integer {
       let count = DisplayText.count(report["dangling"], "node depends", "nodes depend")
@@ -103,7 +109,7 @@ enum AttachCommands {
   private static func describeThings(_ report: JSON?, _ verb: String) -> [String] {
     [
       ("triggers", "trigger"), ("tables", "table"), ("indexes", "index"),
-      ("constraints", "constraint"),
+      ("constraints", "constraint"), ("functions", "function"),
     ].compactMap { (many, one) in
       let names = DisplayText.texts(report?[many])
       if names.isEmpty { return nil }

@@ -10,7 +10,25 @@ enum OperateCommands {
   }
 
   static func resume(_ arguments: inout Arguments) throws -> Commands.Prepared {
-    try plain("Resume", "resumed", &arguments)
+    try arguments.noOperands()
+    return { client, output in
+      let reply = try client.call("Resume")
+      let mismatched = reply["mismatched"] ?? []
+      let hasAny = mismatched.array?.isEmpty == false
+      let result: JSON =
+        hasAny ? ["outcome": "resumed", "mismatched": mismatched] : ["outcome": "resumed"]
+      try output.show(result, wentWrong: hasAny) {
+        describeMismatched($0).joined(separator: "\n")
+      }
+      return hasAny ? EX_CONFIG : EX_OK
+    }
+  }
+
+  private static func describeMismatched(_ reply: JSON) -> [String] {
+    (reply["mismatched"]?.array ?? []).map {
+      "\($0["store"]?.string?.printable ?? ""): the tables do not fit the model: "
+        + ($0["reason"]?.string?.printable ?? "")
+    }
   }
 
   private static func plain(
@@ -28,7 +46,9 @@ enum OperateCommands {
     try arguments.noOperands()
     return { client, output in
       let reloaded = try client.call("Reload")["reloaded"] ?? .null
-      let hasFailed = reloaded["failed"]?.array?.isEmpty == false
+      let hasFailed = ["failed", "mismatched"].contains {
+        reloaded[$0]?.array?.isEmpty == false
+      }
       try output.show(reloaded, wentWrong: hasFailed, describe)
       return hasFailed ? EX_CONFIG : EX_OK
     }
@@ -45,7 +65,7 @@ enum OperateCommands {
       "\($0["store"]?.string?.printable ?? ""): keeps its old model: "
         + ($0["reason"]?.string?.printable ?? "")
     }
-    let lines = added + removed + changed.joined() + failed
+    let lines = added + removed + changed.joined() + failed + describeMismatched(reloaded)
     return lines.isEmpty ? "nothing changed" : lines.joined(separator: "\n")
   }
 

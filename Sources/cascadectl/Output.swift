@@ -11,7 +11,7 @@ struct Output {
   /// even with `--quiet`.
   func show(_ value: JSON, wentWrong: Bool = false, _ sentences: (JSON) -> String) throws {
     if quiet {
-      if wentWrong { StandardStream.error.write(sentences(value) + "\n") }
+      if wentWrong { Output.complain(sentences(value)) }
       return
     }
     let text = json ? value.text : sentences(value)
@@ -39,6 +39,11 @@ struct Output {
     try writeUnchanged(text.escapingControls(keepingLines: true))
   }
 
+  /// Writes a line, or several, to standard error.
+  static func complain(_ text: String) {
+    StandardStream.error.write(text.escapingControls(keepingLines: true) + "\n")
+  }
+
   private static func writeUnchanged(_ text: String) throws {
     do {
       try StandardStream.output.writeAll(text)
@@ -54,7 +59,7 @@ struct Output {
   }
 
   func problem(_ text: String) {
-    if !json { StandardStream.error.write(text + "\n") }
+    if !json { Output.complain(text) }
   }
 }
 

@@ -60,8 +60,11 @@ enum Program {
     } catch .system(let error) where error.isNotAllowed {
       throw Failure("this user may not use \(socket)", EX_NOPERM)
     } catch {
+      // Whoever names a socket knows what listens there, which may be a daemon of another engine.
+      let isNamed = arguments.socket != nil || arguments.instance != nil
+      let start = isNamed ? "Start it" : "Start `cascaded STORE.db`"
       throw Failure(
-        "no daemon answers on \(socket): is cascaded running? Start `cascaded STORE.db`, or name "
+        "no daemon answers on \(socket): is \(isNamed ? "it" : "cascaded") running? \(start), or name "
           + "another socket by --store, --instance or --socket", EX_TEMPFAIL)
     }
   }
@@ -76,8 +79,7 @@ enum Program {
   }
 
   private static func complain(_ text: String, _ status: CInt) -> CInt {
-    let text = text.escapingControls(keepingLines: true)
-    if !text.isEmpty { StandardStream.error.write("cascadectl: \(text)\n") }
+    if !text.isEmpty { Output.complain("cascadectl: \(text)") }
     return status
   }
 }

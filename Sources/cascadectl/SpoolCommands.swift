@@ -3,7 +3,7 @@ internal import Glibc
 internal import CascadeModel
 internal import CascadeSystem
 
-/// `spool`: the files that wait, are held or were rejected.
+/// `spool`: the files that wait, are held, were rejected, or are set aside.
 enum SpoolCommands {
   static func command(_ arguments: inout Arguments) throws -> Commands.Prepared {
     var operands = try arguments.operands()
@@ -47,11 +47,12 @@ enum SpoolCommands {
           "deletedCount": $0["deletedCount"] ?? .null,
         ]
       }, describe)
-    let rejected = reply["rejected"]?.array ?? []
-    try output.list(
-      rejected.map {
-        ["file": $0["file"] ?? .null, "state": "rejected", "reasons": $0["reasons"] ?? []]
-      }, describe)
+    for state in ["rejected", "stuck"] {
+      try output.list(
+        (reply[state]?.array ?? []).map {
+          ["file": $0["file"] ?? .null, "state": .string(state), "reasons": $0["reasons"] ?? []]
+        }, describe)
+    }
     return EX_OK
   }
 
@@ -81,8 +82,9 @@ enum StatusTable {
 
   private static func line(_ store: JSON) -> String {
     let spool = store["spool"]
-    let counts = ["waiting", "held", "rejected"]
-      .map { "\(spool?[$0]?.integer ?? 0) \($0)" }.joined(separator: ", ")
+    let isAnyStuck = spool?["stuck"]?.integer ?? 0 > 0
+    let states = ["waiting", "held", "rejected"] + (isAnyStuck ? ["stuck"] : [])
+    let counts = states.map { "\(spool?[$0]?.integer ?? 0) \($0)" }.joined(separator: ", ")
     let journal = store["journal"]?.integer ?? 0
     let counted = journal > 0 ? "\(counts), \(journal) in the journal" : counts
     let reason = store["reason"]?.string.map { "\n    \($0.printable)" } ?? ""

@@ -58,7 +58,7 @@ enum SweepCommand {
   }
 
   private static func complain(of store: String, _ failure: Failure) -> CInt {
-    StandardStream.error.write("cascadectl: \(store): \(failure.text)\n")
+    Output.complain("cascadectl: \(store): \(failure.text)")
     return failure.status
   }
 

@@ -1,3 +1,4 @@
+internal import CascadeModel
 internal import CascadeSystem
 
 /// One line on a terminal that is written again and again. Nothing is written where the standard
@@ -13,7 +14,7 @@ struct TerminalLine {
   mutating func show(_ text: @autoclosure () -> String) {
     if !isShown { return }
     isWritten = true
-    StandardStream.error.write("\r\u{1B}[K\(text())")
+    StandardStream.error.write("\r\u{1B}[K\(text().escapingControls())")
   }
 
   mutating func clear() {

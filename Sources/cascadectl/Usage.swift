@@ -36,7 +36,7 @@ enum Usage {
       top                                   a live view of all stores on the terminal
       web [--port N] [--read-only]          a page for a browser on this machine
       metrics                               metrics in the OpenMetrics format, for Prometheus
-      attach [--create-indexes [--yes]] [--create-constraints]
+      attach [--create-indexes [--yes]] [--create-constraints] [--create-functions]
                                             creates the tables, triggers and indexes
       detach                                removes everything of Cascade from the store
       migrate begin, migrate end            lets the application rebuild its tables in between

@@ -17,6 +17,7 @@ enum Command: DaemonProgram {
     usage: cascaded-postgres [--socket PATH] --model FILE
            cascaded-postgres [--socket PATH] --config DIR
            cascaded-postgres --check-config FILE... | DIR
+           cascaded-postgres --check-config --model FILE
            cascaded-postgres --detach --model FILE
            cascaded-postgres --version | --help
 
@@ -28,7 +29,8 @@ enum Command: DaemonProgram {
       --config DIR     serves the database of every *.json model in DIR
       --socket PATH    the control socket; default: control in the spool, or the one that
                        systemd passes
-      --check-config   checks model files, or a directory of them, and exits
+      --check-config   checks model files, or a directory of them, and exits; a FILE also against
+                       its database, which is only read, and has to be there for a --model
       --detach         removes everything of Cascade's from a database that no daemon serves
     """
 
@@ -41,24 +43,7 @@ enum Command: DaemonProgram {
     }
   }
 
-  /// Checks all that is given, even after a failure.
-  static func check(_ options: Options) -> CInt {
-    let given = options.operands + [options.model, options.directory].compactMap(\.self)
-    return given.map(check).max() ?? 0
-  }
-
-  private static func check(_ operand: String) -> CInt {
-    do {
-      let isDirectory = try FileStatus.of(operand)?.kind == .directory
-      let configuration =
-        isDirectory ? Configuration.directory(operand) : Configuration.model(operand)
-      _ = try configuration.read(for: .check, by: engine)
-      return EX_OK
-    } catch {
-      complain("\(error)")
-      return exitStatus(error)
-    }
-  }
+  static func check(_ options: Options) -> CInt { ConfigurationCheck.run(options) }
 
   static func detach(_ options: Options) throws -> CInt {
     guard let file = options.model, options.operands.isEmpty, options.directory == nil else {

@@ -88,18 +88,12 @@ enum ConfigurationCheck {
 
   // MARK: - A model for a database
 
-  private static let mostListed = 20
-
   /// Lists what the daemon would find. Only what does not fit makes the model bad.
   private static func judge(_ model: StoreModel, of file: String, for store: String) throws {
     let judgement = try Inspect.reading(store) { db in
-      try ModelJudgement(of: model, for: db, limit: mostListed)
+      try ModelJudgement(of: model, for: db, limit: Command.mostListed)
     }
-    var lines = judgement.findings.map { "\($0.kind.rawValue): \($0.message)" }
-    lines += judgement.references.list.map { "\($0.kind): \($0.message)" }
-    let rest = judgement.references.total - judgement.references.list.count
-    if rest > 0 { lines.append("… and \(rest) more references and demands") }
-    if !lines.isEmpty { _ = Command.say(lines.joined(separator: "\n")) }
+    Command.say(judgement.findings, judgement.references)
     if !judgement.problems.isEmpty { throw ConfigurationError(file, judgement.problems) }
   }
 }

@@ -80,6 +80,9 @@ private struct ConformanceCase {
       if let deleted = expected["deleted"]?.array {
         #expect(receipt.deleted.map(\.json) == deleted, comment)
       }
+      if let own = expected["deletedOwn"]?.array {
+        #expect(receipt.deletedOwn.map(\.json) == own, comment)
+      }
     }
   }
 
@@ -90,6 +93,10 @@ private struct ConformanceCase {
       return (nil, reasons.allSatisfy { $0.code == .denied } ? "denied" : "other")
     } catch WriteError.rejected {
       return (nil, "rejected")
+    } catch WriteError.changed {
+      return (nil, "changed")
+    } catch WriteError.deletesItself {
+      return (nil, "deletesItself")
     } catch {
       return (nil, "\(error)")
     }

@@ -145,6 +145,42 @@ enum Hand {
     static let next = Relationship<[Manual]>("next", inverse: "before")
     static let before = next.inverse
   }
+
+  struct Odd {
+    let id: ID<Odd>
+    var first: ID<Plain>?
+    var second: ID<Plain>?
+    var third: ID<Plain>?
+  }
+}
+
+extension Hand.Odd: Model {
+  static let collection = Collection("u", table: "u")
+  static let columns = Columns<Hand.Odd>([
+    .init("id", \Hand.Odd.id), .init("first", \Hand.Odd.first), .init("second", \Hand.Odd.second),
+    .init("third", \Hand.Odd.third),
+  ])
+  /// In an extension that conforms to `Model` by hand, they may be anywhere.
+  static let made = Relationship<Hand.Plain?>(\.second, "e")
+  static var relationships: [any Declared] {
+    [
+      Relationship<Hand.Plain?>(\.first, "a"), Relationship<Hand.Plain?>(\.second, "b"),
+      Relationship<Hand.Plain?>(\.third, "c"), Relationship<Hand.Plain?>(\.third, "f"),
+      Relationship<Hand.Plain?>(\.first, "d"), made,
+    ]
+  }
+  init(row: borrowing Row) throws(ReadError) {
+    id = try row.value(0)
+    first = try row.value(1)
+    second = try row.value(2)
+    third = try row.value(3)
+  }
+  func write(to row: inout RowValues) {
+    row.set(0, self.id)
+    row.set(1, self.first)
+    row.set(2, self.second)
+    row.set(3, self.third)
+  }
 }
 
 extension Hand.Plain: Model {

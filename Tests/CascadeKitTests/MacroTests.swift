@@ -69,10 +69,67 @@ import Testing
     Pair(
       Made.Manual.self, Hand.Manual.self,
       #""put": ["t", "018f0000-0000-7000-8000-000000000001"], "value": {}"#),
+    Pair(
+      Made.Odd.self, Hand.Odd.self,
+      "'018f0000-0000-7000-8000-000000000001', NULL, NULL, NULL"),
   ]
 
   @Test func theMacroMakesTheModelThatOneWouldWrite() {
     for pair in MacroTests.pairs { pair.compareModels() }
+  }
+
+  @Test(arguments: [
+    ("extension A { static let r = Relationship<B>(\\.b, \"r\") }", true),
+    ("extension A { static let r: Relationship<B> = .init(\\.b, \"r\") }", true),
+    ("extension A { static let r = Self.Relationship<B>(\n  \\.b, \"r\") }", true),
+    (
+      "extension A: Sendable {\n  static var r: Relationship<B> { Relationship(\\.b, \"r\") } }",
+      true
+    ),
+    ("extension A { static let r = RelationshipFrom<A, [B]>(\"r\") }", true),
+    ("extension A { static let r = RelationshipFrom(\\A.b, \"r\") }", true),
+    ("extension A { static let r = FileReference(\\A.path, \"r\", root: \"m\") }", true),
+    (
+      "@Model(\"a\") struct A { }\nextension A {\n\n  static let r = Fetched<B>(\"r\", where: \"\") }",
+      true
+    ),
+    ("struct A { static let r = Relationship<B>(\\.b, \"r\") }", false),
+    ("extension A: Model { static let r = Relationship<B>(\\.b, \"r\") }", false),
+    (
+      "extension A: Equatable, CascadeKit.Model {\n static let r = Relationship<B>(\\.b, \"r\") }",
+      false
+    ),
+    ("extension A { static let r = RelationshipFrom<C, B>(\\.b, \"r\") }", false),
+    ("extension A { static let r = C.Relationship<B>(\\.b, \"r\") }", false),
+    ("extension A { static let r = FileReference(\\C.path, \"r\", root: \"m\") }", false),
+    ("extension A { static func r() -> Any { Relationship<B>(\\.b, \"r\") } }", false),
+    ("let r = RelationshipFrom<A, B>(\\.b, \"r\")", false),
+    ("extension A { struct C { static let r = Relationship<B>(\\.b, \"r\") } }", false),
+  ])
+  func aRelationshipThatTheMacroDoesNotSeeIsAnErrorOnItsLine(
+    source: String, isError: Bool
+  ) throws {
+    let scratch = try Scratch()
+    try scratch.write("A.swift", source)
+    // Where the compiler says that a call begins: at its parenthesis.
+    let call = try #require(
+      source.firstRange(ofAnyOf: ["B>(", "]>(", "init(", "From(", "Reference(", "ship("]))
+    let before = source[..<call]
+    let line = before.count { $0 == "\n" }
+    let column = before.reversed().prefix { $0 != "\n" }.count
+    let blanks = String(repeating: "\\n", count: line) + String(repeating: " ", count: column)
+    let place =
+      "{\"fileID\":\"A/A.swift\",\"fileName\":\"\(scratch.path("A.swift"))\",\"line\":1,\"column\":1,\"offset\":0}"
+    let request =
+      "{\"expandFreestandingMacro\":{\"syntax\":{\"source\":\"\(blanks)#declaredPlace\",\"location\":\(place)}}}"
+    let size = (0..<8).map { UInt8(truncatingIfNeeded: request.utf8.count >> ($0 * 8)) }
+    let file = try scratch.directory.file("request", .readWrite(create: true))
+    try file.writeAll(size + Array(request.utf8))
+    let reply = try run(
+      "/bin/sh", ["-c", "'\(program("CascadeMacros-tool"))' <'\(scratch.path("request"))'"])
+    #expect(reply.contains("CascadeKit.DeclaredPlace()"))
+    #expect(reply.contains("does not see a relationship in an extension") == isError, "\(reply)")
+    #expect(reply.contains("\"offset\":\(line + column)") == isError, "\(reply)")
   }
 
   @Test func theMacroReadsAndWritesAsOneWouldByHand() async throws {
@@ -138,4 +195,11 @@ private func change(_ value: some Model) throws -> JSON {
   var transaction = Transaction()
   try transaction.put(value)
   return try JSON.parse(transaction.file(author: nil))["changes"] ?? .null
+}
+
+extension String {
+  /// Where the last letter of the first of these words is.
+  fileprivate func firstRange(ofAnyOf words: [String]) -> Index? {
+    indices.first { index in words.contains { self[...index].hasSuffix($0) } }
+  }
 }

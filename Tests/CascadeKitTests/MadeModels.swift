@@ -165,4 +165,25 @@ enum Made {
     static let next = Relationship<[Manual]>("next", inverse: "before")
     static let before = next.inverse
   }
+
+  // A parenthesis in a comment (is none of the attribute's.
+  /// (Nor is this one.
+  @Model("u", table: "u")
+  struct Odd {
+    typealias ToPlain = RelationshipFrom<Odd, Plain?>
+    let id: ID<Odd>
+    var first: ID<Plain>?
+    var second: ID<Plain>?
+    var third: ID<Plain>?
+    static let a = RelationshipFrom<Odd, Plain?>(\.first, "a")
+    static let b = Self.Relationship<Plain?>(\.second, "b")
+    static var c: Relationship<Plain?> { Relationship(\.third, "c") }
+    static let d = ToPlain(\.first, "d")
+    static let e = make()
+    private static let f: CascadeKit.RelationshipFrom<Odd, Plain?> = .init(\.third, "f")
+    static let inverse = make().inverse
+    static let unused = notRead()
+    private static func make() -> Relationship<Plain?> { Relationship(\.second, "e") }
+    private static func notRead() -> Int { fatalError("it is no relationship") }
+  }
 }

@@ -10,6 +10,7 @@ import Testing
   private static func receipt(_ id: JSON, _ outcome: JSON, batch: JSON) -> JSON {
     [
       "id": id, "outcome": outcome, "batch": batch, "deleted": [], "deletedCount": 0,
+      "deletedOwn": [],
       "edgesAdded": 0, "edgesRemoved": 0, "notices": 0, "passedOver": 0, "reasons": [],
     ]
   }
@@ -75,6 +76,27 @@ import Testing
           - b/1
 
         """)
+  }
+
+  @Worker @Test func tellsWhatDeletedItself() throws {
+    let store = try TestStore()
+    let outcome = try store.ctl(
+      "apply", "-",
+      input: #"""
+        {"changes": [{"put": ["b", "1"], "edges": [{"name": "n", "to": ["a", "1"],
+        "rules": ["deleteSourceIfDestinationDeleted"]}]}]}
+        """#)
+    #expect(outcome.status == 0)
+    #expect(outcome.output.contains("  ! written and deleted at once"), "\(outcome.output)")
+    #expect(outcome.output.contains("leads nowhere: b/1\n"), "\(outcome.output)")
+    let refused = try store.ctl(
+      "--json", "apply", "-",
+      input: #"""
+        {"mayDeleteItself": false, "changes": [{"put": ["b", "1"], "edges": [{"name": "n",
+        "to": ["a", "1"], "rules": ["deleteSourceIfDestinationDeleted"]}]}]}
+        """#)
+    #expect(refused.status == 65)
+    #expect(try refused.json["reasons"]?.array?.first?["code"] == "deletesItself")
   }
 
   @Worker @Test func appliesSeveralFilesInTheirOrder() throws {

@@ -20,7 +20,11 @@ import Testing
 
   @Worker @Test func aTrashThatIsALinkIsToldInWords() throws {
     let store = try FileCommandTests.store()
-    Make.link(store.scratch.path("media/.cascade-trash"), to: "/tmp")
+    let trash = store.scratch.path("media/.cascade-trash")
+    try store.waitUntil("the root is its own") { try FileStatus.of("\(trash)/owner") != nil }
+    try Directory.open(trash).removeContents()
+    Directory.removeEmpty(trash)
+    Make.link(trash, to: "/tmp")
     try store.sql("DELETE FROM album WHERE id = 1")
     try store.wait(forState: "degraded")
     var texts = [store.log, try store.ctl("sweep", "files").output]

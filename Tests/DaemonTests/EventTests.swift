@@ -98,7 +98,9 @@ import Testing
     let user = "uid \(Process.userIdentifier)"
     try store.apply(#"{"changes": [{"put": ["a", "1"]}]}"#)
     try store.ctl("apply", "-", input: "{")
-    let rejected = try #require(try store.ctl("--json", "spool").lines[0]["file"]?.string)
+    try store.enqueue("bad.json", "{")
+    try store.waitUntil("it is rejected") { try store.count(in: "rejected") == 2 }
+    let rejected = try #require(try store.ctl("--json", "spool").lines.first?["file"]?.string)
     try store.ctl("spool", "retry", rejected)
     try store.waitUntil("it is rejected again") { try store.count(in: "rejected") == 2 }
     try store.ctl("spool", "drop", rejected)
@@ -111,13 +113,13 @@ import Testing
     let events = try store.ctl("--json", "events").lines
     #expect(
       events.map { $0["kind"]?.string } == [
-        "applied", "rejected", "retried", "rejected", "dropped", "held", "approved", "deleted",
-        "detached", "attached",
+        "applied", "rejected", "rejected", "retried", "rejected", "dropped", "held", "approved",
+        "deleted", "detached", "attached",
       ])
     // Who put a file back is told; from then on it is the spool's.
     let nameless = events.filter { $0["uid"] != .integer(Int64(Process.userIdentifier)) }
-    #expect(nameless.map { $0["kind"]?.string } == ["rejected", "deleted"])
-    #expect(events[6]["message"]?.string?.hasSuffix("plan 1 approved by \(user)") == true)
+    #expect(nameless.map { $0["kind"]?.string } == ["rejected", "rejected", "deleted"])
+    #expect(events[7]["message"]?.string?.hasSuffix("plan 1 approved by \(user)") == true)
   }
 
   @Worker @Test func namesWhoAskedForASweepOrAReload() throws {

@@ -48,7 +48,8 @@ import Testing
         {"link": {"name": "r", "from": ["b", "1"], "to": ["a", "1"]}}]}
       """)
     try store.apply(#"{"changes": [{"delete": ["a", "1"]}]}"#)
-    #expect(try store.ctl("apply", "-", input: "{").status == 65)
+    try store.enqueue("bad.json", "{")
+    try store.waitUntil("it is rejected") { try store.count(in: "rejected") == 2 }
     let text = try store.ctl("metrics").output
     let parser = try run(
       ForeignTests.python + [ForeignTests.script("metrics.py")], environment: ForeignTests.path,

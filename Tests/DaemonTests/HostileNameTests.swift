@@ -50,6 +50,53 @@ import Testing
     #expect(try store.count(in: "rejected") == 0)
   }
 
+  /// What reorders a line, or ends one, is in every place that a client or a file can fill.
+  @Worker @Test func noTextMisleadsATerminalOrALog() throws {
+    let odd = "\u{202E}\u{2028}\u{2066}\u{200F}\u{9B}x"
+    let store = try TestStore(
+      model: "{ limits: { hold: { deletes: 1, share: 0 } }, sweeps: {} }", name: "s\(odd).db")
+    let node = "[\"a\(odd)\", \"k\(odd)\"]"
+    let file = """
+      {"id": "i\(odd)", "author": "w\(odd)", "changes": [
+        {"put": \(node), "type": "t\(odd)", "value": {"m\(odd)": "v\(odd)"}},
+        {"put": ["a\(odd)", "2"]}, {"put": ["b", "1"]}, {"put": ["b", "2"]},
+        {"link": {"name": "e\(odd)", "from": ["b", "1"], "to": \(node),
+          "rules": ["denyDestinationDeletion"]}},
+        {"link": {"name": "e\(odd)", "from": ["b", "2"], "to": ["a\(odd)", "2"],
+          "rules": ["notifyIfDestinationDeleted"]}}]}
+      """
+    try store.scratch.write("one.json", file)
+    try store.scratch.write("two.json", "{\"changes\": [{\"delete\": \(node)}]}")
+    try store.scratch.write("three.json", "{\"changes\": [{\"delete\": [\"a\(odd)\", \"2\"]}]}")
+    try store.scratch.write(
+      "bad.json", "{\"changes\": [{\"patch\": [\"n\(odd)\", 1], \"set\": {}}]}")
+    try store.scratch.write("held.json", "{\"changes\": [{\"deleteAll\": \"b\"}]}")
+    let files = ["one", "two", "three", "bad", "held"].map { store.scratch.path("\($0).json") }
+    let commands: [[String]] =
+      files.map { ["apply", $0] } + [
+        ["node", node], ["nodes", "a\(odd)"], ["edges"], ["why", node], ["plan", node], ["batches"],
+        ["notices"], ["events"], ["status"], ["spool"], ["plan", "1"], ["check"], ["metrics"],
+        ["graph", node], ["graph", node, "--format", "dot"], ["graph", node, "--format", "svg"],
+        ["leases"], ["node", "x\(odd)"], ["\(odd)"],
+        ["sweep", "\(odd)"], ["fetch", node, "f\(odd)"], ["undo", "2"], ["approve", "1"],
+      ]
+    for command in commands {
+      for form in [[], ["--json"], ["--quiet"]] {
+        let outcome = try run(
+          [Programs.cascadectl, "--store", store.path] + form + command)
+        for (what, text) in [("output", outcome.output), ("error", outcome.error)] {
+          #expect(!text.misleads, "\(form) \(command.map(\.debugDescription)): \(what)")
+        }
+      }
+    }
+    #expect(!store.log.misleads)
+    #expect(store.log.contains("u202e"))
+    let rejected = try store.directory("rejected")
+    try store.enqueue("late.json", "{\"author\": \"\(odd)\", \"changes\": [{\"x\(odd)\": 1}]}")
+    try store.waitUntilIdle()
+    #expect(!(try rejected.text("late.json.reason.json").misleads))
+  }
+
   /// The reasons cannot be written while a directory has the place of their file.
   @Worker @Test func triesAFileAgainSoonAfterItsCauseHasGone() throws {
     let store = try TestStore()
@@ -59,6 +106,20 @@ import Testing
     try store.directory("tmp").removeDirectory(".reasons")
     try store.waitUntil("it is rejected", limit: .seconds(10)) {
       try store.count(in: "rejected") == 2
+    }
+  }
+}
+
+extension String {
+  /// Whether a letter other than the end of a line could be obeyed.
+  fileprivate var misleads: Bool {
+    unicodeScalars.contains { scalar in
+      switch scalar {
+      case "\n", "\t": false
+      case "\0"..."\u{1F}", "\u{7F}"..."\u{9F}", "\u{200E}"..."\u{200F}": true
+      case "\u{2028}"..."\u{202E}", "\u{2066}"..."\u{2069}", "\u{61C}": true
+      default: false
+      }
     }
   }
 }

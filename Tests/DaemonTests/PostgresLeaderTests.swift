@@ -129,6 +129,37 @@ struct PostgresLeaderTests {
     try store.waitUntil("it serves") { try store.state == "ok" }
   }
 
+  @Test("A lock of an application's keeps no daemon from serving")
+  func chance() throws {
+    let database = try Database(schema: MusicServer.schema(artists: 2, albums: 1, songs: 1))
+    let application = try database.session()
+    try application.run("SELECT pg_advisory_lock(hashtext('cascade'), 0), pg_advisory_lock(0)")
+    try PostgresDaemon(model: MusicServer.model, on: database).start()
+  }
+
+  @Test(
+    "Who holds the leader's lock without being a daemon is named, and waited for",
+    .enabled(if: TestedDialect.current == .fast))
+  func stranger() throws {
+    let store = try PostgresDaemon(
+      model: MusicServer.model, schema: MusicServer.schema(artists: 2, albums: 1, songs: 1))
+    let keys = try store.texts(
+      "SELECT classid || ', ' || objid FROM pg_locks WHERE locktype = 'advisory' AND granted")
+    store.stop()
+    let stranger = try store.database.session()
+    let process = try stranger.run("SELECT pg_backend_pid()").text!
+    try stranger.run("SELECT pg_advisory_lock(\(keys[0]))")
+    try store.launch()
+    try store.waitUntil("the stranger is named") {
+      let status = try store.status
+      let reason = status?["reason"]?.string ?? ""
+      return status?["state"]?.string == "waiting"
+        && reason.contains("process \(process) of the role \"application\"")
+    }
+    try stranger.execute("SELECT pg_advisory_unlock_all()")
+    try store.waitUntil("it is served") { try store.state == "ok" }
+  }
+
   // MARK: - What the tests share
 
   private static func waits(_ store: PostgresDaemon, for table: String) throws -> Bool {

@@ -1,4 +1,5 @@
 import CascadeModel
+import CascadePostgres
 import CascadeSystem
 import PostgresSupport
 import Testing
@@ -67,6 +68,18 @@ struct PostgresTests {
     #expect(refused.output.contains(#"the model has no file root \"media\""#))
   }
 
+  @Test("Limits that the role has for its statements are not the daemon's")
+  func statementTimeout() throws {
+    let database = try Database(schema: Self.schema)
+    try database.session(as: "postgres").execute(
+      "ALTER ROLE cascaded IN DATABASE \(database.name) SET statement_timeout = 1")
+    let store = try PostgresDaemon(model: Self.model, on: database)
+    try store.start()
+    try store.bySQL("DELETE FROM artist WHERE id = 'anna'")
+    try store.waitUntil("it is swept") { try store.texts("SELECT id FROM song") == ["4"] }
+    #expect(try store.ctl("check").status == 0)
+  }
+
   @Test("An application changes the type of a column between migrate begin and migrate end")
   func migration() throws {
     let store = try PostgresDaemon(model: Self.model, schema: Self.schema)
@@ -99,6 +112,31 @@ struct PostgresTests {
     }
   }
 
+  @Test("While one row is locked, others' followers go on, and it is told who has locked it")
+  func locked() throws {
+    let store = try PostgresDaemon(model: Self.model, schema: Self.schema)
+    let other = try store.database.session()
+    try other.execute("BEGIN; DELETE FROM album WHERE id = 'a2'")
+    try store.bySQL("DELETE FROM artist WHERE id = 'anna'")
+    try store.waitUntil("the rest is swept", limit: .seconds(5)) {
+      try store.texts("SELECT id FROM album ORDER BY 1") == ["a2", "b1"]
+    }
+    try store.waitUntil("it is told") {
+      let blocked = try store.status?["lastSweep"]?["blocked"]?.array
+      let message = blocked?.first?["message"]?.string ?? ""
+      return message.hasPrefix("albums/a2 must stay: another session") && message.contains("locked")
+    }
+    try store.bySQL("DELETE FROM artist WHERE id = 'bob'")
+    try store.waitUntil("another deletion is followed", limit: .seconds(5)) {
+      try store.texts("SELECT id FROM song ORDER BY 1") == ["3"]
+    }
+    #expect(try store.state == "ok")
+    try other.execute("ROLLBACK")
+    try store.waitUntil("it goes when it is free", limit: .seconds(10)) {
+      try store.texts("SELECT id FROM song").isEmpty
+    }
+  }
+
   @Test("Attach prints the foreign keys that only the tables' owner may create")
   func constraints() throws {
     let model = Self.model.replacing(
@@ -107,7 +145,7 @@ struct PostgresTests {
     let store = try PostgresDaemon(model: model, schema: Self.schema)
     let attached = try store.ctl("attach", "--create-constraints")
     #expect(attached.status == 0)
-    #expect(attached.output.contains("only the owner of the tables may run:"))
+    #expect(attached.output.contains("the owner of the tables, may run:"))
     let report = try store.ctl("--json", "attach", "--create-constraints").json
     let sql = try #require(report["statements"]?.array?.first?.string)
     #expect(sql.contains("FOREIGN KEY (\"album_id\") REFERENCES public.album"))

@@ -1,4 +1,5 @@
 import CascadeModel
+import CascadeSystem
 import Testing
 
 /// Commands that only read: status, node, nodes, edges, plan, why.
@@ -40,7 +41,8 @@ import Testing
         "stores": [
           [
             "store": .string(store.path), "state": "ok", "reason": nil,
-            "spool": ["waiting": 0, "held": 0, "rejected": 0], "journal": 0, "progress": nil,
+            "spool": ["waiting": 0, "held": 0, "rejected": 0, "stuck": 0], "journal": 0,
+            "progress": nil,
             "longestReader": nil,
             "lockMs": ["p50": 0, "p99": 0, "max": 0], "heldPlans": [], "lastSweep": nil,
             "schedules": .array(schedules),
@@ -48,7 +50,8 @@ import Testing
         ],
         "problems": [],
       ])
-    try store.ctl("apply", "-", input: "{}")
+    try store.enqueue("bad.json", "{}")
+    try store.waitUntil("it is rejected") { try store.count(in: "rejected") == 2 }
     #expect(
       try store.ctl("status").output == """
         cascaded \(Release.version)
@@ -85,7 +88,16 @@ import Testing
     #expect(try store.ctl("node", "songs/none").output == "songs/none does not exist\n")
   }
 
-  @Worker @Test(arguments: ["songs", "/1", "songs/", "[\"songs\"]", "[1, 2]", "cascade_x/1"])
+  @Worker @Test func namesANodeWithAnEmptyKey() throws {
+    let store = try TestStore()
+    try store.apply(#"{"changes": [{"put": ["songs", ""], "value": {"n": 1}}]}"#)
+    #expect(try store.ctl("node", "songs/").output == "songs/  {\"n\":1}\n")
+    #expect(try store.ctl("nodes", "songs").output == "songs/  {\"n\":1}\n")
+    #expect(try store.ctl("--json", "why", "songs/").json["state"] == "alive")
+    #expect(try store.ctl("--json", "plan", "songs/").json["deletedCount"] == 1)
+  }
+
+  @Worker @Test(arguments: ["songs", "/1", "[\"songs\"]", "[1, 2]", "cascade_x/1"])
   func refusesWhatIsNoNode(text: String) throws {
     let store = try TestStore()
     for command in ["node", "why", "plan"] {

@@ -76,6 +76,19 @@ import Testing
     try store.waitUntil("the rejection is told") { store.log.contains("rejected bad.json") }
   }
 
+  @Worker @Test func keepsNothingOfWhatWasRejectedOverTheSocket() throws {
+    let store = try TestStore()
+    let bad = #"{"changes": [{"patch": ["a", "1"], "set": {"n": 1}}]}"#
+    for _ in 1...3 { #expect(try store.ctl("apply", "-", input: bad).status == 65) }
+    #expect(try store.ctl("apply", "-", input: "no JSON").status == 65)
+    try store.enqueue("late.json", bad)
+    try store.waitUntilIdle()
+    try store.waitUntil("only the file of the spool is left") {
+      try store.count(in: "rejected") == 2
+    }
+    #expect(try store.ctl("--json", "spool").lines.map { $0["file"] } == ["late.json"])
+  }
+
   @Worker @Test func namesTheLineOfABadLine() throws {
     let store = try TestStore()
     try store.enqueue("bad.ndjson", "{\"batch\": 1}\n{\"put\": [\"a\", \"1\"]}\n{\"putt\": 1}\n")

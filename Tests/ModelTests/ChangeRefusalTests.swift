@@ -11,7 +11,10 @@ private let file =
     ("", "", "expected a change, found the end"),
     ("[]", "", "expected a change, found a list"),
     ("null", "", "expected a change, found null"),
-    ("{}", "", "no change; expected one of put, patch, delete, deleteAll, link, unlink, flush"),
+    (
+      "{}", "",
+      "no change; expected one of put, patch, delete, deleteAll, link, unlink, relink, flush"
+    ),
     (#"{"pit":["songs",1]}"#, "pit", #"unknown key "pit", did you mean "put"?"#),
     (
       #"{"deleteall":"songs"}"#, "deleteall", #"unknown key "deleteall", did you mean "deleteAll"?"#
@@ -33,6 +36,33 @@ private let file =
     ),
     (#"{"value":1,"set":{}}"#, "set", #""set" belongs to "patch", but this is a "put""#),
     (#"{"value":1}"#, "", #""value" without "put""#),
+    (
+      #"{"ifUnchanged":{},"put":["songs",1]}"#, "put",
+      #""ifUnchanged" belongs to "patch" or "delete", but this is a "put""#
+    ),
+    (
+      #"{"set":{},"as":"edgeDeleted"}"#, "as",
+      #""as" belongs to "unlink", but this is a "patch""#
+    ),
+    (#"{"ifUnchanged":{}}"#, "", #""ifUnchanged" without "patch" or "delete""#),
+    (
+      #"{"put":["songs",1],"mayDeleteItself":0}"#, "mayDeleteItself",
+      "expected true or false, found a number"
+    ),
+    (#"{"put":["songs",1],"merge":null}"#, "merge", "expected true or false, found null"),
+    (
+      #"{"delete":["songs",1],"mayDeleteItself":true}"#, "mayDeleteItself",
+      #""mayDeleteItself" belongs to "put" or "patch" or "link" or "relink", but this is a "delete""#
+    ),
+    (
+      #"{"relink":{"name":"n","from":["songs",1],"to":["songs",1]}}"#, "relink.to[0]",
+      #"expected a node, ["collection", key], or {"file": …, "root": …}, found a string"#
+    ),
+    (#"{"relink":{"name":"n","from":["songs",1]}}"#, "relink", #"an edge without "to""#),
+    (
+      #"{"relink":{"name":"n","from":["songs",1],"to":[{"file":"a","root":"m"}],"rules":["notifyIfSourceDeleted"]}}"#,
+      "relink.rules", #"notifyIfSourceDeleted: \#(file)"#
+    ),
     (#"{"put":["songs",1]} {"#, "", "expected nothing more, found '{'"),
     (#"{"put":["songs",1],}"#, "", "a trailing comma"),
     // Nodes
@@ -68,7 +98,6 @@ private let file =
       "a numeric key must be a 64-bit integer; write other keys as strings"
     ),
     (#"{"put":["songs",01]}"#, "put[1]", "a number with a leading zero"),
-    (#"{"put":["songs",""]}"#, "put[1]", "an empty key"),
     (
       #"{"put":["songs",null]}"#, "put[1]",
       "expected a key: a string, an integer or a list of them, found null"
@@ -78,7 +107,6 @@ private let file =
       #"{"put":["songs",["a",["b"]]]}"#, "put[1][1]",
       "expected a string or an integer in a composite key, found a list"
     ),
-    (#"{"put":["songs",["a",""]]}"#, "put[1][1]", "an empty key"),
     // Members
     (#"{"put":["songs",1],"type":7}"#, "type", "expected a type's name or null, found a number"),
     (
@@ -97,7 +125,7 @@ private let file =
     ),
     (#"{"put":["songs",1],"edges":null}"#, "edges", "expected a list of edges, found null"),
     (#"{"patch":["songs",1]}"#, "", #"a patch needs "set" or "unset""#),
-    (#"{"patch":["songs",1],"set":[]}"#, "set", "expected an object of new values, found a list"),
+    (#"{"patch":["songs",1],"set":[]}"#, "set", "expected an object of values, found a list"),
     (#"{"patch":["songs",1],"set":{"a":1,"a":1}}"#, "set.a", #"duplicate key "a""#),
     (#"{"patch":["songs",1],"unset":"a"}"#, "unset", "expected a list of names, found a string"),
     (#"{"patch":["songs",1],"unset":["a",1]}"#, "unset[1]", "expected a name, found a number"),
@@ -233,7 +261,10 @@ private let file =
     (#"{"id":"7","batch":0}"#, #"batch: "batch" must be a number of lines, above 0"#),
     (#"{"batch":"7"}"#, #"batch: "batch" must be a number of lines, above 0"#),
     (#"{"batch":1.5}"#, #"batch: "batch" must be a number of lines, above 0"#),
-    (#"{"id":"7","put":["songs",1]}"#, #"put: unknown key "put"; known: id, author, batch"#),
+    (
+      #"{"id":"7","put":["songs",1]}"#,
+      #"put: unknown key "put"; known: id, author, batch, mayDeleteItself"#
+    ),
     (#"{"bacth":7}"#, #"bacth: unknown key "bacth", did you mean "batch"?"#),
   ])
   func `A wrong header is refused`(line: String, description: String) {

@@ -85,6 +85,33 @@ private let b = Node("albums", .integer(7))
         .unlink(name: "c", from: a, to: .file(root: "m", path: "x"), as: .edgeDeleted)
       ),
       (#"{"flush":true}"#, .flush),
+      (
+        #"{"put":["songs",["",""]],"merge":true,"mayDeleteItself":false}"#,
+        .put(
+          Node("songs", .composite([.text(""), .text("")])), type: nil, value: nil, edges: nil,
+          merge: true, mayDeleteItself: false)
+      ),
+      (
+        #"{"mayDeleteItself":true,"ifUnchanged":{"x":{"$blob":"AA=="}},"patch":["songs","a"],"set":{}}"#,
+        .patch(
+          a, set: [], unset: [],
+          ifUnchanged: [Member(name: "x", value: JSONText(valid: #"{"$blob":"AA=="}"#))],
+          mayDeleteItself: true)
+      ),
+      (#"{"delete":["songs","a"],"ifUnchanged":{}}"#, .delete(a, ifUnchanged: [])),
+      (
+        #"{"mayDeleteItself":false,"link":{"name":"n","from":["songs","a"],"to":["albums",7]}}"#,
+        .link(name: "n", from: a, to: .node(b), rules: nil, mayDeleteItself: false)
+      ),
+      (
+        #"{"relink":{"name":"n","from":["songs","a"],"to":[["albums",7],{"file":"x","root":"m"}]}}"#,
+        .relink(
+          name: "n", from: a, to: [.node(b), .file(root: "m", path: "x")], rules: nil)
+      ),
+      (
+        #"{"relink":{"to":[],"rules":[],"name":"n","from":["songs","a"]},"mayDeleteItself":true}"#,
+        .relink(name: "n", from: a, to: [], rules: [], mayDeleteItself: true)
+      ),
     ] as [(String, Change)])
   func `Every change is read, its members in any order`(line: String, expected: Change) throws {
     #expect(try change(line) == expected)
@@ -102,6 +129,7 @@ private let b = Node("albums", .integer(7))
     (#"{"changes":[]}"#, ChangeHeader()),
     (#"{"id":"7","changes":[]}"#, ChangeHeader(id: "7")),
     (#"{"changes":[{"flush":true}],"author":"me","id":"7"}"#, ChangeHeader(id: "7", author: "me")),
+    (#"{"changes":[],"mayDeleteItself":false}"#, ChangeHeader(mayDeleteItself: false)),
   ])
   func `A document's header may stand before or behind`(text: String, header: ChangeHeader) throws {
     #expect(try ChangeDocument(Array(text.utf8)).header == header)
@@ -117,6 +145,9 @@ private let b = Node("albums", .integer(7))
   @Test(arguments: [
     (#"{"id":"7","author":"me","batch":5000}"#, ChangeHeader(id: "7", author: "me", batch: 5000)),
     (#"{"batch":1}"#, ChangeHeader(batch: 1)),
+    (#"{"mayDeleteItself":false}"#, ChangeHeader(mayDeleteItself: false)),
+    (#"{"mayDeleteItself":false,"batch":1}"#, ChangeHeader(batch: 1, mayDeleteItself: false)),
+    (#"{"mayDeleteItself":false,"put":["songs","a"]}"#, nil),
     (#"{"put":["songs","a"]}"#, nil), (#"{"pit":["songs","a"]}"#, nil), ("{}", nil), ("[]", nil),
     (#"{"as":"edgeDeleted","unlink":{}}"#, nil), ("", nil), (#"{"nothing like it":1}"#, nil),
   ])

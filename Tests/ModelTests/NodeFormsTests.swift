@@ -12,6 +12,11 @@ import Testing
     ),
     (#"["a b","\n"]"#, Node("a b", .text("\n")), #"["a b","\n"]"#),
     (#"["[a","b"]"#, Node("[a", .text("b")), #"["[a","b"]"#),
+    ("songs/", Node("songs", .text("")), "songs/"),
+    (
+      #"["songs",["",""]]"#, Node("songs", .composite([.text(""), .text("")])),
+      #"["songs",["",""]]"#
+    ),
   ])
   func `A node on the command line`(text: String, node: Node, description: String) {
     #expect(Node(commandLine: text) == node)
@@ -20,9 +25,9 @@ import Testing
   }
 
   @Test(arguments: [
-    "", "songs", "songs/", "/7", "cascade_node/7", "[", "[]", #"["songs"]"#, #"["songs",1.5]"#,
-    #"["songs",[]]"#, #"["songs",[["a"]]]"#, #"["songs",null]"#, #"["songs",""]"#, #"["",1]"#,
-    #"["a/b",1]"#, #"["songs",1,2]"#, "a\0b/1",
+    "", "songs", "/7", "cascade_node/7", "[", "[]", #"["songs"]"#, #"["songs",1.5]"#,
+    #"["songs",[]]"#, #"["songs",[["a"]]]"#, #"["songs",null]"#, #"["",1]"#, #"["a/b",1]"#,
+    #"["songs",1,2]"#, "a\0b/1",
   ])
   func `What is no node is refused`(text: String) {
     #expect(Node(commandLine: text) == nil)

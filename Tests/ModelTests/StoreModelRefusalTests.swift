@@ -42,6 +42,10 @@ import Testing
     ("{ limits: { lok: \"1s\" } }", #"limits.lok: unknown key "lok"; did you mean "lock"?"#),
     ("{ limits: { lock: \"0\" } }", "limits.lock: must be greater than zero"),
     (
+      "{ limits: { standby: \"ever\" } }",
+      #"limits.standby: "ever" is not a duration, such as "10ms", "15m" or "1d""#
+    ),
+    (
       "{ limits: { lock: \"nine\" } }",
       #"limits.lock: "nine" is not a duration, such as "10ms", "15m" or "1d""#
     ),
@@ -72,6 +76,13 @@ import Testing
     (
       "a: { replace: \"ignore\" }",
       #"collections.a.replace: "replace" applies to a table, but "table" is missing"#
+    ),
+    ("a: { was: \"a\" }", #"collections.a.was: "a" is what it is called now"#),
+    ("a: { was: \"c\" }, b: { was: \"c\" }", #"collections.b.was: "c" is already what "a" was"#),
+    ("a: { was: 1 }", "collections.a.was: expected a name or an object, found a number"),
+    (
+      "a: { was: { tabel: \"t\" } }",
+      #"collections.a.was.tabel: unknown key "tabel"; did you mean "table"?"#
     ),
     ("a: { table: \"\", key: \"id\" }", "collections.a.table: a table may not be empty"),
     (

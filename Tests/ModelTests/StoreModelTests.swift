@@ -56,6 +56,19 @@ func problems(in text: String) -> [String] {
 
   init() throws { model = try readModel(Self.example) }
 
+  @Test func `what parts were called before is said by their names now`() throws {
+    let model = try readModel(
+      """
+      { collections: { memos: { was: "notes" }, tracks: { table: "track", key: "id",
+          was: { name: "songs", table: "song", columns: { title: "name" } } } },
+        relationships: [{ name: "about", was: "subject", from: "memos", to: "tracks" }] }
+      """)
+    #expect(model.formerNames.collections == ["memos": "notes", "tracks": "songs"])
+    #expect(model.formerNames.tables == ["tracks": "song"])
+    #expect(model.formerNames.columns == ["tracks": ["title": "name"]])
+    #expect(model.relationships[0].was == "subject")
+  }
+
   @Test func `the example's collections are tables, objects, and objects by type`() {
     #expect(model.store == "/srv/music/library.db")
     #expect(model.spool == "/var/spool/cascaded/music")
@@ -136,6 +149,9 @@ func problems(in text: String) -> [String] {
     #expect(slow.limits.hold.deletes == 0)
     let quick = try readModel(#"{ limits: { alone: "20ms" } }"#)
     #expect(quick.limits.uncontendedLock == .milliseconds(20))
+    #expect(StoreModel.empty.limits.standby == .seconds(5))
+    #expect(try readModel(#"{ limits: { standby: "always" } }"#).limits.standby == nil)
+    #expect(try readModel(#"{ limits: { standby: "0" } }"#).limits.standby == .zero)
     #expect(StoreModel.empty.limits.patience == .seconds(1))
     #expect(try readModel(#"{ limits: { patience: "0" } }"#).limits.patience == .zero)
   }

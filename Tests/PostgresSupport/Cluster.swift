@@ -13,7 +13,9 @@ package final class Cluster: Sendable {
   private let lifeline: CInt
   /// The server's script says a byte when it has done what it was told.
   private let answers: CInt
-  private let hasStandby: Bool
+  private let nodes: [Node]
+  /// Whether other tests use it, too.
+  let isShared: Bool
 
   /// The directory of the programs; nil if PostgreSQL is not installed. `CASCADE_POSTGRES` names
   /// another one.
@@ -28,26 +30,33 @@ package final class Cluster: Sendable {
   package static let missing =
     "PostgreSQL is not installed: apt-get install postgresql"
 
-  private static let shared = Result { try Cluster() }
+  private static let shared = Result { try Cluster(isShared: true) }
   /// The one for the databases of a test that wants one for itself.
   @TaskLocal package static var own: Cluster?
 
   package static func running() throws -> Cluster { try own ?? shared.get() }
 
-  /// A server for one test, which may be killed. Its standby is no synchronous one.
-  package init(withStandby: Bool = false) throws {
-    hasStandby = withStandby
+  /// A server for one test, which may be killed. Its standby is no synchronous one. `settings` are
+  /// options of the server's command line.
+  package convenience init(withStandby: Bool = false, settings: String = "") throws {
+    try self.init(withStandby: withStandby, settings: settings, isShared: false)
+  }
+
+  private init(withStandby: Bool = false, settings: String = "", isShared: Bool) throws {
+    self.isShared = isShared
+    nodes = withStandby ? Node.allCases : [.first]
     let name = try Process.randomBytes(6).map { String($0, radix: 16) }.joined()
     directory = "\(unsafe access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp")/cascade-pg-\(name)"
     (answers, lifeline) = try Cluster.start([
       "bash", "-c", Cluster.script, "cluster", directory, Cluster.programs ?? "",
+      settings,
     ])
     try awaitAnswer()
     let session = try Session(location("postgres", as: "postgres"))
     try session.execute("CREATE ROLE application LOGIN; CREATE ROLE cascaded LOGIN")
     if withStandby {
       try session.execute("GRANT pg_monitor TO cascaded")
-      try tell("standby")
+      try join(.second, of: .first)
     }
   }
 
@@ -58,100 +67,18 @@ package final class Cluster: Sendable {
 
   private func awaitAnswer() throws {
     var byte: UInt8 = 0
-    if unsafe read(answers, &byte, 1) != 1 {
+    if unsafe read(answers, &byte, 1) != 1 || byte != UInt8(ascii: ".") {
       throw ClusterError(description: "no throw-away server: see \(directory).log")
     }
   }
 
-  private func tell(_ word: String) throws {
+  func tell(_ word: String) throws {
     let line = Array("\(word)\n".utf8)
     if unsafe write(lifeline, line, line.count) != line.count {
       throw ClusterError(description: "the server's script has ended")
     }
     try awaitAnswer()
   }
-
-  /// Kills the server's first process. The others end when they notice that.
-  package func kill() throws { try tell("kill") }
-
-  /// Starts the server again, and returns when it answers.
-  package func start() throws { try tell("start") }
-
-  /// Kills the primary, and makes the standby one.
-  package func failOver() throws { try tell("failover") }
-
-  /// Starts the server as a standby, and makes it the primary, as after a restore.
-  package func promote() throws {
-    try kill()
-    try Directory.open("\(directory)/data").file("standby.signal", .createNew).writeAll([])
-    try start()
-    let session = try Session(location("postgres", as: "postgres") + "&target_session_attrs=any")
-    try session.run("SELECT pg_promote()")
-  }
-
-  /// Starts the server, says one byte when it answers, and ends it when its input is closed. The
-  /// server refuses to run as root.
-  private static let script = """
-    set -eu
-    directory=$1 programs=$2
-    as=()
-    if ((EUID == 0)); then as=(setpriv --reuid=nobody --regid=nogroup --clear-groups); fi
-    exec 2>"$directory.log"
-    mkdir -m 700 "$directory"
-    ((EUID)) || chown nobody:nogroup "$directory"
-    cd "$directory"
-    "${as[@]}" "$programs/initdb" -D data -U postgres -A trust -E UTF8 --locale=C.UTF-8 \\
-      --no-sync --no-instructions >&2
-    other=
-    start() {
-      for ((tries = 0; tries < 500; tries++)); do
-        "${as[@]}" "$programs/postgres" -D "$1" -p "$2" \\
-          -k "$directory" -c listen_addresses= -c fsync=off \\
-          -c full_page_writes=off -c max_connections=60 -c autovacuum=off \\
-          -c shared_buffers=16MB </dev/null >/dev/null 2>&2 &
-        server=$!
-        while kill -0 "$server"; do
-          if "$programs/pg_isready" -q -h "$directory" -p "$2"; then
-            printf r
-            return
-          fi
-          sleep 0.02
-        done
-        # Processes of a server that was killed may not have ended yet.
-        sleep 0.02
-      done
-      exit 1
-    }
-    start data 5432
-    while read -r word; do
-      case $word in
-        start) start data 5432 ;;
-        standby)
-          "${as[@]}" "$programs/pg_basebackup" -h "$directory" -p 5432 -U postgres -D standby -R -c fast </dev/null >&2
-          primary=$server
-          start standby 5433
-          other=$server server=$primary ;;
-        failover)
-          kill -KILL "$server" || true
-          wait "$server" || true
-          # A standby of which a process was killed starts anew first.
-          for ((tries = 0; tries < 10; tries++)); do
-            if "${as[@]}" "$programs/pg_ctl" -D standby -w -t 5 promote </dev/null >&2; then break; fi
-          done
-          printf f ;;
-        kill)
-          kill -KILL "$server"
-          wait "$server" || true
-          printf k ;;
-      esac
-    done
-    for server in "$server" $other; do
-      kill -QUIT "$server" || true
-      wait "$server" || true
-    done
-    cd /
-    rm -rf "$directory" "$directory.log"
-    """
 
   /// What the server has said.
   package var log: String {
@@ -183,10 +110,15 @@ package final class Cluster: Sendable {
     return (output[0], input[1])
   }
 
+  /// Names all servers.
   package func location(_ database: String, as role: String) -> String {
-    let hosts =
-      hasStandby ? "host=\(directory),\(directory)&port=5432,5433" : "host=\(directory)"
-    return "postgresql:///\(database)?\(hosts)&user=\(role)"
+    location(database, as: role, on: nodes)
+  }
+
+  func location(_ database: String, as role: String, on nodes: [Node]) -> String {
+    let hosts = nodes.map { _ in directory }.joined(separator: ",")
+    let ports = nodes.map { "\($0.port)" }.joined(separator: ",")
+    return "postgresql:///\(database)?host=\(hosts)&port=\(ports)&user=\(role)"
   }
 }
 
@@ -223,7 +155,9 @@ package final class Database: Sendable {
     if !schema.isEmpty { try application.execute(schema) }
   }
 
+  /// What has a cluster of its own goes with it.
   deinit {
+    if !cluster.isShared { return }
     guard let administrator = try? Session(cluster.location("postgres", as: "postgres")) else {
       return
     }
@@ -238,6 +172,11 @@ package final class Database: Sendable {
 
   package func session(as role: String = "application") throws -> Session {
     try Session(cluster.location(name, as: role))
+  }
+
+  /// Also where nothing can be written.
+  package func session(on node: Cluster.Node, as role: String = "postgres") throws -> Session {
+    try Session(cluster.location(name, as: role, on: [node]) + "&target_session_attrs=any")
   }
 
   /// Another daemon may lead at once, and the one that leads may not write any more.

@@ -65,7 +65,8 @@ struct ColumnGraph {
   let isPartitioned: Bool
   private static let nodes = 4
 
-  init(denies: Bool, _ random: inout Seeded) {
+  /// `denies`: some rules deny. `either`: some references may lead to either table.
+  init(denies: Bool, either: Bool = true, _ random: inout Seeded) {
     var relations: [Relation] = []
     for from in ColumnGraph.collections {
       for (column, name) in [("c1", "x"), ("c2", Bool.random(using: &random) ? "x" : "y")] {
@@ -77,7 +78,9 @@ struct ColumnGraph {
       }
     }
     // A reference to either that may stay could come back to life in another table.
-    relations.removeAll { $0.place == .either && $0.rules.contains(.denyDestinationDeletion) }
+    relations.removeAll {
+      $0.place == .either && (!either || $0.rules.contains(.denyDestinationDeletion))
+    }
     relations = ColumnGraph.consistent(relations)
     let joins = relations.filter { $0.place == .node }
     relations += joins.flatMap { ColumnGraph.relations(ofRowsOf: $0, denies: denies, &random) }
@@ -157,6 +160,9 @@ struct ColumnGraph {
         ])
     }
   }
+
+  /// Relations whose references are in the rows of their sources.
+  var inRows: [Relation] { relations.filter { ![.join, .node].contains($0.place) } }
 
   /// The collections of references to either, as the reference is told.
   var alternatives: [String: [String]] {

@@ -1,7 +1,9 @@
+import CascadeModel
 import CascadePostgres
 import CascadeStore
 import PostgresStore
 import PostgresSupport
+import StoreDefinition
 import Testing
 
 @Suite("Denials in every isolation", .enabled(if: Cluster.isInstalled, "\(Cluster.missing)"))
@@ -55,7 +57,9 @@ struct ConstraintTests {
           source: 'album_id', destination: 'photo_id' }, toMany: true,
           rules: ['denySourceDeletion', 'denyDestinationDeletion'] },
         """)
-    let store = try PostgresFixture(model, schema: schema)
+    // The other tests' role has no such rights.
+    let store = try PostgresFixture(
+      model: StoreModel(model), Database(schema: schema, on: Cluster()))
     let owner = "owner_of_\(store.database.name)"
     try store.database.session(as: "postgres").execute(
       """

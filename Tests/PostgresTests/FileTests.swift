@@ -121,6 +121,42 @@ struct FileTests {
         """),
   ]
 
+  @Test("A root of another store is told of, and nothing of it is moved until it is given up")
+  func foreign() throws {
+    let covers = try Covers()
+    try covers.write(".cascade-trash/owner")
+    try covers.store.bySQL("DELETE FROM artist WHERE id = 'anna'")
+    let batch = try covers.store.sweep().batch
+    let waiting = try covers.tend().waiting
+    #expect(waiting.contains { $0.contains("it belongs to another store") })
+    #expect(covers.text("covers/1.jpg") != nil)
+    let findings = try covers.store.reader.checkFiles(covers.paths, limit: 10).list
+    #expect(findings.filter { $0.kind == "fileRoot" }.count == 1)
+    try covers.root.directory(".cascade-trash").remove("owner")
+    try covers.settle()
+    #expect(covers.isKept("covers/1.jpg", batch))
+    try covers.store.reopen()
+    #expect(try covers.tend().waiting.isEmpty)
+  }
+
+  @Test("What a database does not know of its trash comes back if a row names it, or is kept")
+  func unknownTrash() throws {
+    let covers = try Covers()
+    let store = covers.store
+    try covers.root.directory("covers").remove("1.jpg")
+    try covers.write(".cascade-trash/7/covers/1.jpg", ".cascade-trash/7/x.jpg")
+    try store.reopen()
+    #expect(try covers.tend().restored == 1)
+    #expect(covers.text("covers/1.jpg") == ".cascade-trash/7/covers/1.jpg")
+    #expect(covers.text(".cascade-trash/7/x.jpg") != nil)
+    try store.bySQL("DELETE FROM artist WHERE id = 'anna'")
+    #expect(try store.sweep().batch == 8)
+    #expect(try store.writer.undo(7, by: "test", at: 1).files == 1)
+    try covers.settle()
+    #expect(covers.text("x.jpg") == ".cascade-trash/7/x.jpg")
+    #expect(try store.texts("SELECT FROM cascade.meta WHERE key = 'trash_unknown'").isEmpty)
+  }
+
   @Test(
     "A file is moved into the trash when its last edge is gone, and an undo brings it back",
     arguments: places)

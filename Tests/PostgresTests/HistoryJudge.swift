@@ -247,8 +247,15 @@ struct HistoryJudge {
     }
   }
 
+  /// Whether the key is that of a node that a session had deleted. As long as no sweep has seen that,
+  /// what the new node loses does not count.
+  private func isUsedAgain(_ node: Node) -> Bool {
+    history.events.contains { $0.deleted == node && !$0.isDaemon }
+  }
+
   /// A node that has lost an edge since it is there, and should have followed it.
   private mutating func judgeNode(_ node: Node, _ end: WrittenHistory.State) {
+    if isUsedAgain(node) { return }
     for (fact, event) in history.lost(while: node) where fact.to == node {
       let rules = places[fact.relation].rules
       if rules.contains(.deleteDestinationIfSourceDeleted) && !end.has(fact) {

@@ -61,6 +61,37 @@ struct LeaderRaceTests {
     #expect(try next.sweep([.cascade, .refcount], at: 1).deletedCount == 6)
   }
 
+  @Test(
+    "A schema that was dropped while a daemon leads is made again only when that daemon has gone",
+    .enabled(if: TestedDialect.current == .fast))
+  func droppedSchema() throws {
+    let store = try Music.store()
+    func open() throws {
+      _ = try PostgresWriter(
+        store.database.location, store.model, attaches: true, lockTimeout: .seconds(5))
+    }
+    _ = try store.texts("DROP SCHEMA cascade CASCADE")
+    #expect(throws: StoreAway.self) { try open() }
+    #expect(try store.texts("SELECT to_regnamespace('cascade')") == [])
+    store.close()
+    try open()
+  }
+
+  @Test("A schema that has something in it, and was not made by Cascade, is refused")
+  func foreignSchema() throws {
+    let database = try Database(schema: Music.schema)
+    try database.session(as: "postgres").execute("CREATE SCHEMA cascade AUTHORIZATION cascaded")
+    let model = try StoreModel(Music.model())
+    func open() throws {
+      _ = try PostgresWriter(database.location, model, attaches: true, lockTimeout: .seconds(5))
+    }
+    try database.session(as: "postgres").execute("CREATE TABLE cascade.theirs()")
+    let error = #expect(throws: StoreError.self) { try open() }
+    #expect(error?.description.contains("that Cascade has not made") == true)
+    try database.session(as: "postgres").execute("DROP TABLE cascade.theirs")
+    try open()
+  }
+
   // MARK: - The ledger
 
   @Test("A file whose entry in the ledger is another transaction is applied again after a loss")

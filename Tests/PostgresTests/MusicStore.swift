@@ -1,6 +1,7 @@
 import CascadeModel
 import CascadePostgres
 import CascadeStore
+import CascadeSystem
 import PostgresStore
 import PostgresSupport
 import StoreDefinition
@@ -12,7 +13,7 @@ final class PostgresFixture {
   /// One daemon at most serves the database, so there may be none for a moment.
   private var current: PostgresWriter?
   var writer: PostgresWriter { current! }
-  let reader: PostgresReader
+  private(set) var reader: PostgresReader
   var count: Int64 = 0
 
   convenience init(_ model: String, schema: String, lenient: Bool = true) throws {
@@ -30,6 +31,32 @@ final class PostgresFixture {
     current = try PostgresWriter(
       database.location, self.model, attaches: true, lockTimeout: .seconds(5))
     reader = try PostgresReader(database.location, self.model, lockTimeout: .seconds(5))
+    if TestedOwners.areSeveral { try makeOwners() }
+  }
+
+  /// Gives each table of the model an owner of its own, of which `application` is a member.
+  private func makeOwners() throws {
+    let superuser = try database.session(as: "postgres")
+    let tables = try superuser.run(
+      """
+      SELECT c.oid::regclass FROM pg_class c JOIN pg_roles r ON r.oid = c.relowner
+      WHERE r.rolname = 'application' AND c.relkind IN ('r', 'p') AND c.relnamespace = 'public'::regnamespace
+      """
+    ).texts
+    for (number, table) in tables.enumerated() {
+      let owner = "\(database.name)_\(number)"
+      try superuser.execute(
+        """
+        CREATE ROLE \(owner); GRANT \(owner) TO application;
+        GRANT USAGE, CREATE ON SCHEMA public TO \(owner);
+        GRANT ALL ON ALL TABLES IN SCHEMA public TO \(owner);
+        ALTER TABLE \(table) OWNER TO \(owner)
+        """)
+    }
+    try writer.followSchema()
+    let statements = try writer.createFunctions().forOwner
+    if !statements.isEmpty { try superuser.execute(statements.joined(separator: ";")) }
+    try writer.followSchema()
   }
 
   /// As the next daemon does. Nothing is left of the connections of the last one.
@@ -42,6 +69,12 @@ final class PostgresFixture {
   func reopen(with model: String) throws {
     self.model = try StoreModel(model)
     try reopen()
+  }
+
+  func reopen(with model: StoreModel) throws {
+    self.model = model
+    try reopen()
+    reader = try PostgresReader(database.location, model, lockTimeout: .seconds(5))
   }
 
   func close() { current = nil }
@@ -83,6 +116,11 @@ final class PostgresFixture {
   func sweep(_ kinds: [SweepKind] = [.cascade, .refcount]) throws -> SweepResult {
     try writer.sweep(kinds, at: 1, manners: .none)
   }
+}
+
+/// Whether each table has an owner of its own: `CASCADE_OWNERS=several`.
+private enum TestedOwners {
+  static let areSeveral = Process.environment("CASCADE_OWNERS") == "several"
 }
 
 /// Artists, their albums, the albums' songs, and photos that albums share.

@@ -162,6 +162,31 @@ struct RaceTests {
     #expect(try store.sweep().byCollection == ["songs": 1])
   }
 
+  @Test("A join row that an undo brings back without an end is no late one")
+  func restoredJoinRow() throws {
+    let store = try PostgresFixture(
+      """
+      { collections: { songs: { table: 'song', key: 'id' }, tags: { table: 'tag', key: 'id' } },
+        relationships: [{ name: 'tags', from: 'songs', to: 'tags', toMany: true,
+          join: { table: 'st', source: 'song', destination: 'tag' },
+          rules: ['deleteDestinationIfAllSourcesDeleted'] }] }
+      """,
+      schema: """
+        CREATE TABLE song(id int PRIMARY KEY); CREATE TABLE tag(id int PRIMARY KEY);
+        CREATE TABLE st(song int, tag int); CREATE INDEX ON st(song); CREATE INDEX ON st(tag);
+        INSERT INTO song VALUES(1); INSERT INTO tag VALUES(2); INSERT INTO st VALUES(1, 2);
+        """)
+    try store.sweep([.all])
+    let application = try store.database.session()
+    try application.execute("BEGIN; INSERT INTO song VALUES(9)")
+    try store.bySQL("DELETE FROM song WHERE id = 1")
+    let batch = try #require(try store.sweep().batch)
+    _ = try store.writer.undo(batch, by: "me", at: 2)
+    try application.execute("COMMIT")
+    #expect(try store.sweep().deletedCount == 0)
+    #expect(try store.texts("SELECT id FROM tag") == ["2"])
+  }
+
   @Test("A reference that comes after a deletion was seen follows it at once")
   func arrivedReference() throws {
     let store = try Music.store()

@@ -154,12 +154,30 @@ struct LocationTests {
     #expect(try Location("postgresql:///music?dialect=portable").uri == "postgresql:///music")
   }
 
-  @Test("Other dialects are refused", arguments: ["dialect=", "dialect=fast&dialect=portable"])
-  func otherDialect(parameters: String) {
+  @Test("So are the names of standbys, and whether triggers may always notify")
+  func own() throws {
+    let location = try Location("postgresql:///m?standby=a,b%2dc&user=x&notify=on")
+    #expect(location.standbys == ["a", "b-c"])
+    #expect(location.notifies)
+    #expect(location.uri == "postgresql:///m?user=x")
+    let other = try Location("postgresql:///m")
+    #expect(other.standbys == [] && !other.notifies)
+  }
+
+  @Test(
+    "Other values of Cascade's own parameters are refused",
+    arguments: [
+      ("dialect=", #"the dialect is "fast" or "portable""#),
+      ("dialect=fast&dialect=portable", #""dialect" is given twice"#),
+      ("standby=", #""standby" lists the application names"#),
+      ("standby=a,,b", #""standby" lists the application names"#),
+      ("notify=off", #""notify" is "on", or is left out"#),
+    ])
+  func otherValues(parameters: String, reason: String) {
     let error = #expect(throws: InvalidLocation.self) {
       _ = try Location("postgresql:///music?\(parameters)")
     }
-    #expect(error?.description == #"the dialect is "fast" or "portable", and is given once"#)
+    #expect(error?.description.hasPrefix(reason) == true)
   }
 
   @Test("What is no URI says why")

@@ -114,6 +114,7 @@ extension TestSpool {
     switch try inbox!.step(budget: budget) {
     case .idle: nil
     case .worked(let outcomes): outcomes
+    case .setAside: []
     }
   }
 

@@ -6,6 +6,19 @@ package import CascadeStore
 package protocol EngineUnderTest: Sendable {
   /// Makes a store in a database that has the application's tables.
   func makeStore(model: StoreModel, schema: String) throws -> any StoreUnderTest
+
+  /// The type of a column of bytes.
+  var typeOfBytes: String { get }
+
+  /// What makes an integer key one that the database gives.
+  var generatedKey: String { get }
+
+  /// SQL with which a connection begins that has foreign keys enforced.
+  var enforcingForeignKeys: String { get }
+
+  /// SQL that makes a table `counted(name)`, to which each UPDATE that sets one of these columns adds its
+  /// name.
+  func counting(updatesOf columns: [String], of table: String) -> String
 }
 
 /// A store that is deleted with its test.
@@ -21,6 +34,9 @@ package protocol StoreUnderTest: AnyObject {
   /// Opens the store again, as the next daemon does.
   func reopen() throws
 
+  /// Opens the store with another model, for writing and reading, as a reload does.
+  func reopen(with model: StoreModel) throws
+
   /// Releases memory, as the daemon does when nothing was used for a while.
   func rest() throws
 
@@ -28,6 +44,18 @@ package protocol StoreUnderTest: AnyObject {
 
   /// Runs statements as the application.
   func bySQL(_ sql: String) throws
+
+  /// Notices that tables have changed, as the daemon does after each commit.
+  func followSchema() throws
+
+  /// Gives the daemon its rights on a table that was made anew.
+  func allowDaemon(on table: String) throws
+
+  /// The bytes of a column in hexadecimal digits, as SQL.
+  func hex(_ column: String) -> String
+
+  /// Whether this is how a trigger refuses to an application what a rule denies.
+  func isDenial(_ error: any Error) -> Bool
 
   /// Reads the first column of a query as the application.
   func texts(_ sql: String) throws -> [String]

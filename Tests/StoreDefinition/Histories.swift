@@ -11,6 +11,15 @@ package enum Histories {
   /// Long runs, on request.
   package static let isLong = unsafe getenv("CASCADE_LONG") != nil
 
+  /// The seeds to try: `CASCADE_SEEDS`, which is one seed or the first and the last (`100-199`), or the first
+  /// ones.
+  package static func seeds(quick: UInt64, long: UInt64) -> Range<UInt64> {
+    let asked = unsafe getenv("CASCADE_SEEDS").map { unsafe String(cString: $0) } ?? ""
+    let ends = asked.split(separator: "-").compactMap { UInt64($0) }
+    guard let first = ends.first, let last = ends.last else { return 0..<(isLong ? long : quick) }
+    return first..<(last + 1)
+  }
+
   /// The shortest history that still shows a difference, by leaving out one thing at a time.
   package static func shrink<Step>(
     _ history: [[Step]], by difference: ([[Step]]) throws -> String?

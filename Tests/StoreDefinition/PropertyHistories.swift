@@ -107,7 +107,9 @@ package struct PropertyGenerator {
   package mutating func transaction() -> [Change] { changes.transaction().map { ruled($0) } }
 
   private mutating func ruled(_ change: Change) -> Change {
-    guard case .put(let node, let type, let value, let edges) = change else { return change }
+    guard case .put(let node, let type, let value, let edges, _, _) = change else {
+      return change.withNameOfManualEdges
+    }
     let ruled = (edges ?? []).map { edge in
       var edge = edge
       edge.rules = rules["\(edge.name)/\(node.collection)/\(edge.destination.node!.collection)"]
@@ -128,9 +130,20 @@ extension DeclaredEdge {
 }
 
 extension Change {
+  /// The model places the other names in properties.
+  fileprivate var withNameOfManualEdges: Change {
+    switch self {
+    case .link(let name, let from, let to, let rules, _):
+      .link(name: "by hand: \(name)", from: from, to: to, rules: rules)
+    case .unlink(let name, let from, let to, let removal):
+      .unlink(name: "by hand: \(name)", from: from, to: to, as: removal)
+    default: self
+    }
+  }
+
   /// A put whose declared list stands in the properties of its value.
   fileprivate var withProperties: Change {
-    guard case .put(let node, let type, let value, let edges) = self else { return self }
+    guard case .put(let node, let type, let value, let edges, _, _) = self else { return self }
     let lists = Dictionary(grouping: edges ?? [], by: \.property)
     let members = lists.sorted { $0.key < $1.key }.map { property, edges in
       Member(name: property, value: JSONText(.array(edges.map(\.reference))))

@@ -9,7 +9,7 @@ package struct Reference {
     package var destination: Node
     package var origin: Origin
 
-    fileprivate var path: String {
+    var path: String {
       "\(name)/\(source.collection)/\(destination.collection)"
     }
   }
@@ -59,15 +59,29 @@ package struct Reference {
   /// its destination is.
   package var columns: Set<String> = []
 
+  /// Relationships in the rows of their sources, by `name/from/to`. What stays after a sweep may refer
+  /// to nothing there, whatever its rules.
+  package var inRows: Set<String> = []
+
+  /// Why nodes that a sweep had to leave would have gone (`ReferenceSweeps.swift`).
+  var heldBack: [HeldReason: Set<EdgeID>] = [:]
+  /// References in rows that had lost one end when an application deleted the other one.
+  var ended: Set<EdgeID> = []
+  /// When the application deleted nodes since the last sweep, and made them anew.
+  var (deletedAt, arrivedAt): ([Node: Int], [Node: Int]) = ([:], [:])
+  var clock = 0
+  /// Whether it is an application that writes, and a sweep that follows.
+  var isSweeping = false
+
   /// Edges in properties and columns whose destination is not there. Once it is, they are edges.
-  private var loose: [EdgeID: Rules] = [:]
+  private(set) var loose: [EdgeID: Rules] = [:]
   /// Nodes that are not there, and to which there will be edges once they are.
   package var awaited: Set<Node> { Set(loose.keys.map(\.destination)) }
 
-  private var nodesBefore: Set<Node> = []
+  private(set) var nodesBefore: Set<Node> = []
   private var nodesPut: Set<Node> = []
   private var edgesBefore: Set<EdgeID> = []
-  private var removed: [EdgeID: (rules: Rules, removal: Removal)] = [:]
+  var removed: [EdgeID: (rules: Rules, removal: Removal)] = [:]
   /// A patch of this node found nothing to patch.
   private var unpatched: Node?
 
@@ -94,30 +108,34 @@ package struct Reference {
     return result
   }
 
-  private mutating func begin() {
+  mutating func begin() {
     nodesBefore = Set(nodes.keys)
     nodesPut = []
     edgesBefore = Set(edges.keys)
     removed = [:]
+    (ended, deletedAt, arrivedAt) = ([], [:], [:])
   }
 
-  private mutating func apply(_ change: Change) {
+  mutating func apply(_ change: Change) {
+    endWait(change)
     switch change {
-    case .put(let node, _, let value, let declared):
+    case .put(let node, _, let value, let declared, _, _):
+      noteArrival(of: node)
       nodes[node] = value?.text ?? ""
       nodesPut.insert(node)
       tie(to: node)
       if let declared { declare(declared, of: node) }
       followRows()
-    case .delete(let node):
-      nodes[node] = nil
+      beginAgain()
+    case .delete(let node, _):
+      if nodes.removeValue(forKey: node) != nil { endLosses(of: node) }
       followRows()
     case .deleteAll(let collection): nodes = nodes.filter { $0.key.collection != collection }
-    case .link(let name, let from, .node(let to), let rules):
+    case .link(let name, let from, .node(let to), let rules, _):
       add(EdgeID(name: name, source: from, destination: to, origin: .manual), rules!)
     case .unlink(let name, let from, .node(let to), let removal):
       remove(EdgeID(name: name, source: from, destination: to, origin: .manual), removal)
-    case .patch(let node, let set, _): patch(node, set)
+    case .patch(let node, let set, _, _, _): patch(node, set)
     default: fatalError("not generated")
     }
   }
@@ -187,12 +205,14 @@ package struct Reference {
   private mutating func add(_ id: EdgeID, _ rules: Rules) {
     edges[id] = rules
     removed[id] = nil
+    ended.remove(id)
   }
 
   private mutating func remove(_ id: EdgeID, _ removal: Removal) {
     guard let rules = edges.removeValue(forKey: id) else { return }
     if alternatives(of: id) != nil && !nodesBefore.contains(id.destination) { return }
-    if edgesBefore.contains(id) { removed[id] = (rules, removal) }
+    if !isLoss(id, removal) { return }
+    if isSweeping || edgesBefore.contains(id) { removed[id] = (rules, removal) }
   }
 
   // MARK: - References without a type
@@ -226,7 +246,7 @@ package struct Reference {
   }
 
   /// Whether a reference leads to nothing that stays.
-  private func isLost(_ edge: EdgeID, _ gone: Set<Node>) -> Bool {
+  func isLost(_ edge: EdgeID, _ gone: Set<Node>) -> Bool {
     (alternatives(of: edge) ?? [edge]).map(\.destination).allSatisfy {
       nodes[$0] == nil || gone.contains($0)
     }
@@ -239,42 +259,50 @@ package struct Reference {
     let gone = closure()
     let denied = denied(gone)
     if !denied.isEmpty { return denied }
-    notices += told(gone)
     result.deleted.formUnion(gone.filter { nodes[$0] != nil || nodesBefore.contains($0) })
+    end(gone)
+    return nil
+  }
+
+  /// Carries out what was found, and begins anew.
+  mutating func end(_ gone: Set<Node>) {
+    notices += told(gone)
     nodes = nodes.filter { !gone.contains($0.key) }
-    if !columns.isEmpty || !propertyRules.isEmpty { loosen(gone) }
+    heldBack = heldBack.filter { nodes[$0.key.node] != nil }
+    if isSweeping || !columns.isEmpty || !propertyRules.isEmpty { loosen(gone) }
     edges = edges.filter { edge, _ in
       !gone.contains(edge.source) && !isLost(edge, gone) && !hasLostRows(edge, gone)
     }
     rows = rows.filter { edges[$0.key] != nil }.mapValues { $0.subtracting(gone) }
     begin()
-    return nil
   }
 
   private mutating func loosen(_ gone: Set<Node>) {
     let left = edges.filter {
       $0.key.origin == .declared && gone.contains($0.key.destination) && !$0.value.contains(64)
-        && (columns.isEmpty || columns.contains($0.key.path))
+        && (isSweeping
+          ? inRows.contains($0.key.path) : columns.isEmpty || columns.contains($0.key.path))
     }
     loose.merge(left) { $1 }
     loose = loose.filter { !gone.contains($0.key.source) }
   }
 
-  private func closure() -> Set<Node> {
+  /// `kept` stays, and what would follow from it alone.
+  func closure(without kept: Set<Node> = []) -> Set<Node> {
     var gone = nodesBefore
     for edge in edges.keys where isEdge(edge) { gone.formUnion([edge.source, edge.destination]) }
     gone = gone.filter { nodes[$0] == nil }
     while true {
       let count = gone.count
       eachLoss(gone) { edge, rules, losesSource in
-        gone.formUnion(follower(edge, rules, losesSource, gone))
+        gone.formUnion(follower(edge, rules, losesSource, gone).subtracting(kept))
       }
       if gone.count == count { return gone }
     }
   }
 
   /// Every edge that lost exactly one end: whether it is the source.
-  private func eachLoss(_ gone: Set<Node>, _ body: (EdgeID, Rules, Bool) -> Void) {
+  func eachLoss(_ gone: Set<Node>, _ body: (EdgeID, Rules, Bool) -> Void) {
     for (edge, rules) in edges where isEdge(edge) {
       let source = gone.contains(edge.source)
       if source == gone.contains(edge.destination) {
@@ -287,9 +315,13 @@ package struct Reference {
       if removal == .sourceDeleted && !gone.contains(edge.destination) { body(edge, rules, true) }
       if removal == .destinationDeleted && !gone.contains(edge.source) { body(edge, rules, false) }
     }
+    if !isSweeping { return }
+    for reason in heldBack.keys where !gone.contains(reason.node) && stands(reason) {
+      body(reason.edge, reason.rule, reason.losesSource)
+    }
   }
 
-  private func follower(
+  func follower(
     _ edge: EdgeID, _ rules: Rules, _ losesSource: Bool, _ gone: Set<Node>
   ) -> Set<Node> {
     if losesSource {
@@ -312,7 +344,7 @@ package struct Reference {
     }
   }
 
-  private func denied(_ gone: Set<Node>) -> Set<Node> {
+  func denied(_ gone: Set<Node>) -> Set<Node> {
     var denied: Set<Node> = []
     for (edge, rules) in edges where isEdge(edge) {
       if rules.contains(.denyDestinationDeletion) && !gone.contains(edge.source)

@@ -14,8 +14,8 @@ package struct PlacedGraph {
     package let rules: Rules
     /// A value that refers to nothing, and that is written for nothing; nil: only null is.
     package let none: Key?
-    /// Whether all edges of the name from this collection are in this place.
-    package let isAlone: Bool
+    /// Whether nothing may say to which collection it leads.
+    package let mayBeEither: Bool
     /// A name may have edges in two places, where references are told apart.
     package var key: String { "\(name) in \(place)" }
     /// Of a column; none keeps what it is given.
@@ -25,7 +25,7 @@ package struct PlacedGraph {
     /// Whether a second column says which collection it is.
     package var isTyped: Bool { place == .column && rules.rawValue % 3 == 0 }
     /// Whether it may be either collection, and nothing says which.
-    package var isEither: Bool { place == .column && isAlone && rules.rawValue % 3 == 1 }
+    package var isEither: Bool { place == .column && mayBeEither && rules.rawValue % 3 == 1 }
     package var leadsToBoth: Bool { isTyped || isEither }
     /// The collections that a reference of this key leads to, if they have it.
     package func collections(of node: Node) -> [String] {
@@ -52,6 +52,8 @@ package struct PlacedGraph {
   /// Of a collection.
   package var nodes = 4
   package let relations: [Relation]
+  /// Whether some rules deny what applications delete.
+  package let denies: Bool
   package static let collections = ["a", "b"]
 
   package func relations(of collection: String) -> [Relation] {
@@ -203,8 +205,8 @@ package struct PlacedGraph {
   // MARK: - Random
 
   /// `bySQL` has no places that only Cascade can write, and no rule that a trigger would judge
-  /// statement by statement.
-  package init(bySQL: Bool, _ random: inout Seeded) {
+  /// statement by statement, unless it `denies`.
+  package init(bySQL: Bool, denies: Bool = false, _ random: inout Seeded) {
     var keys: [String: Keys?] = [:]
     for collection in PlacedGraph.collections {
       let isManaged = !bySQL && Int.random(in: 0..<3, using: &random) == 0
@@ -217,18 +219,22 @@ package struct PlacedGraph {
         let to = PlacedGraph.collections.randomElement(using: &random)!
         var places = PlacedGraph.places(isManaged: keys[from]! == nil, bySQL: bySQL)
         places.shuffle(using: &random)
-        places = Array(places.prefix(Int.random(in: 0..<4, using: &random) == 0 ? 2 : 1))
-        let rules = PlacedGraph.rules(places, bySQL: bySQL, &random)
+        // What a name from a collection to another leaves dangling is told apart by its place.
+        let isInTwo = !denies && Int.random(in: 0..<4, using: &random) == 0
+        places = Array(places.prefix(isInTwo ? 2 : 1))
+        var rules = PlacedGraph.rules(places, bySQL: bySQL, &random)
+        if denies { rules = rules.denyingSome(&random) }
         let none = PlacedGraph.none(keys[to]!, rules)
         relations += places.map { place in
           let isStored = place == .stored || place == .linked
           return Relation(
             name: name, from: from, to: to, place: place, rules: rules,
-            none: isStored ? nil : none, isAlone: places.count == 1)
+            none: isStored ? nil : none, mayBeEither: places.count == 1 && !denies)
         }
       }
     }
     self.relations = relations
+    self.denies = denies
     makePairsSingle()
   }
 
@@ -292,6 +298,18 @@ extension Rules {
   fileprivate var denyingSource: Rules {
     subtracting([.deleteDestinationIfSourceDeleted, .deleteDestinationIfAllSourcesDeleted])
       .union(.denySourceDeletion)
+  }
+
+  fileprivate func denyingSome(_ random: inout Seeded) -> Rules {
+    switch Int.random(in: 0..<6, using: &random) {
+    case 0: denyingSource
+    case 1, 2:
+      subtracting([
+        .deleteSourceIfDestinationDeleted, .deleteSourceIfAllDestinationsDeleted,
+        .nullifySourceIfDestinationDeleted,
+      ]).union(.denyDestinationDeletion)
+    default: self
+    }
   }
 }
 
@@ -366,6 +384,11 @@ extension PlacedGraph {
 
 extension PlacedStep {
   package var put: Node? { if case .put(let node, _) = self { node } else { nil } }
+
+  /// The ends of an edge that it adds.
+  package var linked: Set<Node> {
+    if case .link(_, let from, let to) = self { [from, to] } else { [] }
+  }
 
   /// Of what only a change file can say.
   package var isOfFiles: Bool {

@@ -3,6 +3,17 @@ internal import CascadeStore
 
 /// A step in the words of the reference, of a change file, and of SQL.
 extension PlacedGraph {
+  /// By `name/from/to`, the relations of which the row of the source has the references.
+  package var inRows: Set<String> {
+    let inRows = relations.filter { [.column, .json, .property].contains($0.place) }
+    return Set(
+      inRows.flatMap { relation in
+        PlacedGraph.collections.filter(relation.leads).map {
+          "\(relation.name)/\(relation.from)/\($0)"
+        }
+      })
+  }
+
   package func forReference(_ step: PlacedStep) -> Change {
     switch step {
     case .put(let node, let references):

@@ -15,7 +15,7 @@ extension StoreUnderTest {
   private func planned(_ changes: [Change]) throws -> [Reason]? {
     var deleted: [Node] = []
     for change in changes {
-      guard case .delete(let node) = change else { return nil }
+      guard case .delete(let node, _) = change else { return nil }
       deleted.append(node)
     }
     return try reader.plan(deleting: deleted).denials

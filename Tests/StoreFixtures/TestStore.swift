@@ -14,9 +14,9 @@ internal import CascadePlanning
 /// A store in memory-backed files, gone with the test.
 package final class TestStore: StoreUnderTest {
   package let path: String
-  private let model: StoreModel
+  private var model: StoreModel
   package private(set) var writer: Writer
-  package let reader: Reader
+  package private(set) var reader: Reader
   package var count: Int64 = 0
 
   /// The application's tables are there first.
@@ -43,6 +43,12 @@ package final class TestStore: StoreUnderTest {
     writer.lock.pace.rowsToAStep = last.lock.pace.rowsToAStep
   }
 
+  package func reopen(with model: StoreModel) throws {
+    self.model = model
+    try reopen()
+    reader = try Reader(path: path, model: model)
+  }
+
   /// As the daemon does when nobody needs it for a while.
   package func rest() throws {
     try writer.releaseMemoryUntilWakeUp()
@@ -55,6 +61,14 @@ package final class TestStore: StoreUnderTest {
     connection.setBusyTimeout(milliseconds: 5_000)
     try connection.execute(sql)
   }
+
+  package func followSchema() throws { _ = try writer.followSchema() }
+
+  package func allowDaemon(on table: String) {}
+
+  package func hex(_ column: String) -> String { "lower(hex(\(column)))" }
+
+  package func isDenial(_ error: any Error) -> Bool { "\(error)".contains(" must stay: ") }
 
   /// The first column of what another program would read.
   package func texts(_ sql: String) throws -> [String] {
@@ -117,5 +131,20 @@ package struct SQLiteUnderTest: EngineUnderTest {
 
   package func makeStore(model: StoreModel, schema: String) throws -> any StoreUnderTest {
     try TestStore(model: model, schema: schema)
+  }
+
+  package var typeOfBytes: String { "blob" }
+  /// The rowid is given anyway.
+  package var generatedKey: String { "" }
+  package var enforcingForeignKeys: String { "PRAGMA foreign_keys = ON; " }
+
+  package func counting(updatesOf columns: [String], of table: String) -> String {
+    let triggers = columns.map { column in
+      """
+      CREATE TRIGGER counts_\(column) AFTER UPDATE OF \(column) ON \(table)
+      BEGIN INSERT INTO counted VALUES('\(column)'); END;
+      """
+    }
+    return "CREATE TABLE counted(name text); \(triggers.joined(separator: "\n"))"
   }
 }

@@ -95,6 +95,7 @@ complete -c cascadectl -n '__cascadectl_is check' -l limit -x -d 'The greatest n
 complete -c cascadectl -n '__cascadectl_is migrate' -a 'begin end'
 complete -c cascadectl -n '__cascadectl_is attach' -l create-indexes -d 'Create missing indexes'
 complete -c cascadectl -n '__cascadectl_is attach' -l create-constraints -d 'Create foreign keys that deny'
+complete -c cascadectl -n '__cascadectl_is attach' -l create-functions -d 'Create functions that write rows of several owners'
 complete -c cascadectl -n '__cascadectl_is attach' -l yes -d 'Do not ask'
 complete -c cascadectl -n '__cascadectl_is inspect' -l root -x -a '(__fish_complete_directories)' -d 'The directory of the files'
 complete -c cascadectl -n '__cascadectl_is inspect' -l html -rF -d 'Write a page for a browser'

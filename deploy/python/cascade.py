@@ -6,16 +6,19 @@
         tx.delete("songs", old)
     print(tx.receipt["deletedCount"])
 
-Reading needs no module: open the database with sqlite3.
+In a value of a column, bytes and numbers that are not finite are written as what they are. Reading needs no
+module: open the database with sqlite3.
 """
 from __future__ import annotations
 
 import base64
 import contextlib
 import json
+import math
 import os
 import secrets
 import socket
+import threading
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Union
@@ -46,6 +49,22 @@ class Denied(Refused):
 
 class Rejected(Refused):
     """The changes are not valid."""
+
+
+class Changed(Rejected):
+    """A node has other values than the change expects, or is not there: `node`."""
+
+    @property
+    def node(self) -> list[Any]:
+        return next(r["node"] for r in self.reasons if r["code"] == "changed")
+
+
+class DeletesItself(Rejected):
+    """A write would delete the very node that it writes, because `edge` leads nowhere."""
+
+    @property
+    def edge(self) -> dict[str, Any]:
+        return next(r["edge"] for r in self.reasons if r["code"] == "deletesItself")
 
 
 class Held(Refused):
@@ -89,55 +108,100 @@ def uuid7() -> str:
     return "-".join((digits[:8], digits[8:12], digits[12:16], digits[16:20], digits[20:]))
 
 
-class Transaction:
-    """The changes of one write. They apply in the order in which they are made."""
+def _column(value: Any) -> Any:
+    """A value of a column, as a change file says it."""
+    if isinstance(value, (bytes, bytearray, memoryview)):
+        return {"$blob": base64.b64encode(value).decode()}
+    if isinstance(value, float) and not math.isfinite(value):
+        return {"$real": "NaN" if math.isnan(value) else "-Infinity" if value < 0 else "Infinity"}
+    return value
 
-    def __init__(self, id: str | None = None) -> None:
+
+def _columns(values: dict[str, Any]) -> dict[str, Any]:
+    return {name: _column(value) for name, value in values.items()}
+
+
+def _edge(name: str, source: Node, to: Any, rules: Iterable[str] | None) -> dict[str, Any]:
+    """Without rules, those of the model stand."""
+    edge = {"name": name, "from": list(source), "to": to}
+    if rules is not None:
+        edge["rules"] = list(rules)
+    return edge
+
+
+class Transaction:
+    """The changes of one write. They apply in the order in which they are made.
+
+    With `may_delete_itself=False`, a write that would delete a node that it writes, because a reference
+    of its own leads nowhere, raises DeletesItself. Otherwise `receipt["deletedOwn"]` lists such nodes.
+    """
+
+    def __init__(self, id: str | None = None, *, may_delete_itself: bool = True) -> None:
         self.id = id or uuid7()
+        self.may_delete_itself = may_delete_itself
         self.changes: list[dict[str, Any]] = []
         self.receipt: dict[str, Any] = {}
 
     def put(
         self, collection: str, key: Key, value: dict[str, Any] | None = None, *,
         edges: Iterable[dict[str, Any]] | None = None, type: str | None = None,
+        merge: bool = False,
     ) -> None:
-        """Inserts or replaces a node. `edges` is its whole declared list."""
+        """Inserts or replaces a node. `edges` is its whole declared list. With `merge`, columns or
+        properties that `value` does not give stay as they are."""
         change: dict[str, Any] = {"put": [collection, key]}
         if type is not None:
             change["type"] = type
         if value is not None:
-            change["value"] = value
+            change["value"] = _columns(value)
         if edges is not None:
             change["edges"] = list(edges)
+        if merge:
+            change["merge"] = True
         self.changes.append(change)
 
     def patch(
         self, collection: str, key: Key, set: dict[str, Any] | None = None,
-        unset: Iterable[str] = (),
+        unset: Iterable[str] = (), *, if_unchanged: dict[str, Any] | None = None,
     ) -> None:
-        """Changes some columns or properties of a node that exists."""
+        """Changes some columns or properties of a node that exists; with `if_unchanged`, only if it
+        still has these values. Otherwise the write raises Changed."""
         change: dict[str, Any] = {"patch": [collection, key]}
         if set:
-            change["set"] = set
+            change["set"] = _columns(set)
         if unset := list(unset):
             change["unset"] = unset
+        if if_unchanged is not None:
+            change["ifUnchanged"] = _columns(if_unchanged)
         self.changes.append(change)
 
-    def delete(self, collection: str, key: Key) -> None:
-        self.changes.append({"delete": [collection, key]})
+    def delete(
+        self, collection: str, key: Key, *, if_unchanged: dict[str, Any] | None = None,
+    ) -> None:
+        change: dict[str, Any] = {"delete": [collection, key]}
+        if if_unchanged is not None:
+            change["ifUnchanged"] = _columns(if_unchanged)
+        self.changes.append(change)
 
     def delete_all(self, collection: str) -> None:
         self.changes.append({"deleteAll": collection})
 
-    def link(self, name: str, source: Node, to: Node, rules: Iterable[str] = ()) -> None:
-        """Adds an edge by hand."""
-        edge = {"name": name, "from": list(source), "to": list(to), "rules": list(rules)}
-        self.changes.append({"link": edge})
+    def link(
+        self, name: str, source: Node, to: Node, rules: Iterable[str] | None = None,
+    ) -> None:
+        """Adds an edge where the model says that the edges of the name live, or by hand. Rules are for
+        edges that are made by hand; without them, those of the model stand."""
+        self.changes.append({"link": _edge(name, source, list(to), rules)})
 
     def unlink(self, name: str, source: Node, to: Node, as_: str = "sourceDeleted") -> None:
-        """Removes an edge that was added by hand."""
-        edge = {"name": name, "from": list(source), "to": list(to)}
-        self.changes.append({"unlink": edge, "as": as_})
+        """Removes an edge."""
+        self.changes.append({"unlink": _edge(name, source, list(to), None), "as": as_})
+
+    def relink(
+        self, name: str, source: Node, to: Iterable[Node], rules: Iterable[str] | None = None,
+    ) -> None:
+        """Makes these all edges of the name from the node that a link may add."""
+        self.changes.append({"relink": _edge(name, source, [list(node) for node in to], rules)})
 
     def flush(self) -> None:
         """Runs the rules now, and not only at the end."""
@@ -156,6 +220,9 @@ class _Wire:
             self.socket.close()
             raise
         self.rest = b""
+
+    def __del__(self) -> None:
+        self.socket.close()
 
     def send(self, method: str, parameters: dict[str, Any], more: bool = False) -> None:
         if self.store is not None:
@@ -188,8 +255,34 @@ class _Wire:
         return self.receive(deadline)[0]
 
 
+class _Wires:
+    """Connections that no call uses now. Each call has one of its own."""
+
+    def __init__(self, path: str, store: str | None) -> None:
+        self.path, self.store = path, store
+        self.lock = threading.Lock()
+        self.idle: list[_Wire] = []
+        self.process = os.getpid()
+
+    def take(self) -> tuple[_Wire, bool]:
+        """A connection, and whether it was used before: the daemon may have ended since."""
+        with self.lock:
+            if self.process != os.getpid():
+                # Those of the parent process are its own.
+                self.idle, self.process = [], os.getpid()
+            if self.idle:
+                return self.idle.pop(), True
+        return _Wire(self.path, self.store), False
+
+    def give_back(self, wire: _Wire) -> None:
+        """After a call that was answered to its end."""
+        wire.socket.settimeout(None)
+        with self.lock:
+            self.idle.append(wire)
+
+
 class Store:
-    """A store, and the daemon that serves it. Use one for each thread."""
+    """A store, and the daemon that serves it. Threads may share it."""
 
     def __init__(
         self, path: str | os.PathLike[str], *, socket: str | None = None, spool: str | None = None,
@@ -200,12 +293,14 @@ class Store:
         self.spool = spool or f"{self.path}.cascade"
         self.author = author
         self._store = self.path if socket else None
-        self._kept: _Wire | None = None
+        self._wires = _Wires(self.socket, self._store)
 
     @contextlib.contextmanager
-    def transaction(self, *, spool: bool = False, timeout: float = 30) -> Iterator[Transaction]:
+    def transaction(
+        self, *, spool: bool = False, timeout: float = 30, may_delete_itself: bool = True,
+    ) -> Iterator[Transaction]:
         """Writes what the block makes, when it ends without an error. Then `receipt` is there."""
-        transaction = Transaction()
+        transaction = Transaction(may_delete_itself=may_delete_itself)
         yield transaction
         self.submit(transaction, spool=spool, timeout=timeout)
 
@@ -216,6 +311,8 @@ class Store:
         file: dict[str, Any] = {"id": transaction.id, "changes": transaction.changes}
         if self.author is not None:
             file["author"] = self.author
+        if not transaction.may_delete_itself:
+            file["mayDeleteItself"] = False
         data = json.dumps(file, allow_nan=False).encode()
         deadline = time.monotonic() + timeout
         if spool:
@@ -227,8 +324,9 @@ class Store:
         if receipt["outcome"] == "held":
             raise Held(receipt)
         if receipt["outcome"] == "rejected":
-            denied = any(reason["code"] == "denied" for reason in receipt["reasons"])
-            raise (Denied if denied else Rejected)(receipt)
+            codes = {reason["code"] for reason in receipt["reasons"]}
+            kinds = {"denied": Denied, "changed": Changed, "deletesItself": DeletesItself}
+            raise next((kinds[code] for code in kinds if code in codes), Rejected)(receipt)
         return receipt
 
     def receipt(self, id: str, wait: bool = False) -> dict[str, Any]:
@@ -237,11 +335,20 @@ class Store:
 
     def call(self, method: str, **parameters: Any) -> dict[str, Any]:
         """Calls a method of `io.cascaded.Control`."""
-        try:
-            return self._wire().call(method, parameters)
-        except OSError as error:
-            self._kept = None
-            raise Unavailable(str(error)) from error
+        while True:
+            was_used = False
+            try:
+                wire, was_used = self._wires.take()
+                try:
+                    reply = wire.call(method, parameters)
+                except CallError:
+                    self._wires.give_back(wire)
+                    raise
+                self._wires.give_back(wire)
+                return reply
+            except OSError as error:
+                if not was_used:
+                    raise Unavailable(str(error)) from error
 
     def follow(self, method: str, **parameters: Any) -> Iterator[dict[str, Any]]:
         """The replies to a call, as they come: `follow("Notices", follow=True)`."""
@@ -269,38 +376,43 @@ class Store:
         finally:
             replies.close()  # type: ignore[attr-defined]
 
-    def _wire(self) -> _Wire:
-        if self._kept is None:
-            self._kept = _Wire(self.socket, self._store)
-        return self._kept
-
     def _send(self, id: str, data: bytes, deadline: float) -> dict[str, Any]:
         """Sends until there is a receipt: the daemon recognises a repetition by the id."""
-        is_sent, why = False, ""
+        is_sent, why = False, [""]
         while True:
+            was_used = False
             try:
-                wire = self._wire()
+                wire, was_used = self._wires.take()
                 file = self._upload(wire, data, deadline)
                 is_sent = True
                 wire.send("Apply", {"name": f"{id}.json", **file}, more=True)
-                while True:
-                    reply, _ = wire.receive(deadline)
-                    why = reply.get("waiting") or why
-                    if reply.get("receipt"):
-                        return reply["receipt"]
+                return self._receipt(wire, id, deadline, why)
             except CallError as error:
-                self._kept = None
                 if is_sent and self.receipt(id)["state"] == "waiting":
                     raise Pending(id, str(error)) from error
                 raise Unavailable(str(error)) from error
             except OSError as error:
-                was_kept, self._kept = self._kept is not None, None
                 if time.monotonic() >= deadline:
-                    late = Pending(id, why or str(error)) if is_sent else Unavailable(str(error))
+                    late = Pending(id, why[0] or str(error)) if is_sent else Unavailable(str(error))
                     raise late from error
-                if not is_sent and not was_kept:
+                if not is_sent and not was_used:
                     raise Unavailable(str(error)) from error
             time.sleep(0.02)
+
+    def _receipt(
+        self, wire: _Wire, id: str, deadline: float, why: list[str],
+    ) -> dict[str, Any]:
+        """The receipt at the end of the replies; `why` gets what the file waits for meanwhile."""
+        while True:
+            reply, continues = wire.receive(deadline)
+            why[0] = reply.get("waiting") or why[0]
+            if receipt := reply.get("receipt"):
+                # A file that cannot be read has its name as its id.
+                if receipt["id"] not in (id, f"{id}.json"):
+                    raise ConnectionError(f"the receipt is of {receipt['id']}, and not of {id}")
+                if not continues:
+                    self._wires.give_back(wire)
+                return receipt
 
     def _upload(self, wire: _Wire, data: bytes, deadline: float) -> dict[str, Any]:
         """What names the file in the call that applies it: a small one comes with the call."""
@@ -330,18 +442,15 @@ class Store:
             raise Unavailable(str(error)) from error
 
     def _wait(self, id: str, deadline: float) -> dict[str, Any]:
-        why = "the daemon did not answer in time"
-        try:
-            wire = self._wire()
-            wire.send("Receipt", {"id": id, "wait": True}, more=True)
-            while True:
-                reply, _ = wire.receive(deadline)
-                why = reply.get("waiting") or why
-                if reply.get("receipt"):
-                    return reply["receipt"]
-        except TimeoutError as error:
-            self._kept = None
-            raise Pending(id, why) from error
-        except (OSError, CallError) as error:
-            self._kept = None
-            raise Unavailable(str(error), is_queued=True) from error
+        why = ["the daemon did not answer in time"]
+        while True:
+            was_used = False
+            try:
+                wire, was_used = self._wires.take()
+                wire.send("Receipt", {"id": id, "wait": True}, more=True)
+                return self._receipt(wire, id, deadline, why)
+            except TimeoutError as error:
+                raise Pending(id, why[0]) from error
+            except (OSError, CallError) as error:
+                if not was_used or isinstance(error, CallError):
+                    raise Unavailable(str(error), is_queued=True) from error

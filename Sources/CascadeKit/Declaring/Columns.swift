@@ -30,6 +30,8 @@ public struct StoredProperty<Owner: Model>: Sendable {
   /// The name of the column or of the object's member.
   public let column: String
   let path: any PartialKeyPath<Owner> & Sendable
+  /// Whether the type writes what it has read.
+  let isExact: Bool
 
   /// Describes a property. The column of a table is by default the name in small letters, with an
   /// underscore between words; the member of an object has the same name as the property.
@@ -40,6 +42,7 @@ public struct StoredProperty<Owner: Model>: Sendable {
     self.path = path
     let isMapped = Owner.collection.table != nil
     self.column = column ?? (isMapped ? StoredProperty.columnName(name) : name)
+    isExact = (type(of: path as AnyKeyPath).valueType as? any ColumnValue.Type)?.isExact ?? false
   }
 
   /// `coverPath` is `cover_path`, and `albumID` is `album_id`.

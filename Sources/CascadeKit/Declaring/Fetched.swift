@@ -32,9 +32,11 @@ public struct FetchedFrom<Source: Model, Target: Model>: Declared {
   ///   - limit: The greatest number of values.
   ///   - settings: What `$property` stands for.
   ///   - store: The file of another store to search.
+  ///   - place: Where it is declared; left out.
   public init(
     _ name: String, where condition: String, order: String? = nil, limit: Int? = nil,
-    settings: [String: SQLValue] = [:], store: String? = nil
+    settings: [String: SQLValue] = [:], store: String? = nil,
+    place: DeclaredPlace = #declaredPlace
   ) {
     self.name = name
     self.condition = condition

@@ -17,9 +17,10 @@ public struct FileReference<Source: Model>: Declared {
   ///   - name: The name of the edges.
   ///   - root: The name of the root, as the ``ModelFile`` has it.
   ///   - rules: When the file goes. By default it goes with the last value that names it.
+  ///   - place: Where it is declared; left out.
   public init(
     _ path: any KeyPath<Source, String?> & Sendable, _ name: String, root: String,
-    rules: Rules = .deleteDestinationIfAllSourcesDeleted
+    rules: Rules = .deleteDestinationIfAllSourcesDeleted, place: DeclaredPlace = #declaredPlace
   ) {
     self.name = name
     self.path = path
@@ -35,9 +36,10 @@ public struct FileReference<Source: Model>: Declared {
   ///   - name: The name of the edges.
   ///   - root: The name of the root, as the ``ModelFile`` has it.
   ///   - rules: When the file goes. By default it goes with the last value that names it.
+  ///   - place: Where it is declared; left out.
   public init(
     _ path: any KeyPath<Source, String> & Sendable, _ name: String, root: String,
-    rules: Rules = .deleteDestinationIfAllSourcesDeleted
+    rules: Rules = .deleteDestinationIfAllSourcesDeleted, place: DeclaredPlace = #declaredPlace
   ) {
     self.name = name
     self.path = path
@@ -54,6 +56,6 @@ public struct FileReference<Source: Model>: Declared {
     ]
     if !isOptional { fields.append(JSON.Field("optional", false)) }
     fields.append(JSON.Field("rules", rules.json))
-    model.relationships.append(.object(fields))
+    model.add(.object(fields))
   }
 }

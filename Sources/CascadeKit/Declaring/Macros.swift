@@ -21,6 +21,28 @@ public macro Model(
   _ collection: String, table: String? = nil, key: String = "id", type: String? = nil
 ) = #externalMacro(module: "CascadeMacros", type: "ModelMacro")
 
+/// Where a relationship is made. It is the default value of a parameter, and gives an error where
+/// `@Model` would not see the relationship: in an extension.
+@freestanding(expression)
+public macro declaredPlace() -> DeclaredPlace =
+  #externalMacro(module: "CascadeMacros", type: "PlaceMacro")
+
+/// A place where a relationship may be declared: see ``declaredPlace()``.
+public struct DeclaredPlace: Sendable {
+  /// Any place.
+  public init() {}
+}
+
+/// What `@Model` makes of a static property whose type it cannot tell.
+public enum Declarations {
+  /// A relationship, a reference to files or a fetched property is declared.
+  public static func of<D: Declared>(_ value: @autoclosure () -> D) -> [any Declared] { [value()] }
+
+  /// Anything else is not, and is not even read.
+  @_disfavoredOverload
+  public static func of<T>(_ value: @autoclosure () -> T) -> [any Declared] { [] }
+}
+
 /// Names the column of a property, or its member in an object.
 @attached(peer)
 public macro Column(_ name: String) =

@@ -8,7 +8,7 @@ package import CascadeModel
 ///     }
 public struct ModelFile: Sendable {
   var collections: [DeclaredCollection] = []
-  var relationships: [JSON] = []
+  private(set) var relationships: [JSON] = []
   /// By collection.
   var fetched: [String: [JSON.Field]] = [:]
   private let files: [String: String]
@@ -39,6 +39,11 @@ public struct ModelFile: Sendable {
       add(model.collection)
       for declared in model.relationships { declared.declare(in: &self) }
     }
+  }
+
+  /// One that a model declares and that is named in the file, too, is there once.
+  mutating func add(_ relationship: JSON) {
+    if !relationships.contains(relationship) { relationships.append(relationship) }
   }
 
   private mutating func add(_ collection: Collection) {

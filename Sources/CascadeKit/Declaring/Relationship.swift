@@ -38,10 +38,12 @@ public struct RelationshipFrom<Source: Model, Target: Destination>: Declared {
   ///   - min: The least number of destinations of a list that is not empty.
   ///   - max: The greatest number of destinations.
   ///   - inverse: The name of the relationship, seen from the other end.
+  ///   - place: Where it is declared; left out.
   public init(
     _ path: any KeyPath<Source, Target.DestinationReference> & Sendable, _ name: String,
     rules: Rules = [],
-    unique: Bool = false, min: Int? = nil, max: Int? = nil, inverse: String? = nil
+    unique: Bool = false, min: Int? = nil, max: Int? = nil, inverse: String? = nil,
+    place: DeclaredPlace = #declaredPlace
   ) {
     self.init(name, .property(path), rules, unique, (min, max), inverse)
   }
@@ -54,8 +56,10 @@ public struct RelationshipFrom<Source: Model, Target: Destination>: Declared {
   ///   - rules: What happens to one end when the other goes.
   ///   - max: The greatest number of destinations.
   ///   - inverse: The name of the relationship, seen from the other end.
+  ///   - place: Where it is declared; left out.
   public init(
-    _ name: String, join: Join, rules: Rules = [], max: Int? = nil, inverse: String? = nil
+    _ name: String, join: Join, rules: Rules = [], max: Int? = nil, inverse: String? = nil,
+    place: DeclaredPlace = #declaredPlace
   ) where Target.DestinationReference == [ID<Target.DestinationModel>] {
     self.init(name, .join(join), rules, false, (nil, max), inverse)
   }
@@ -68,8 +72,10 @@ public struct RelationshipFrom<Source: Model, Target: Destination>: Declared {
   ///   - rules: What happens to one end when the other goes.
   ///   - max: The greatest number of destinations.
   ///   - inverse: The name of the relationship, seen from the other end.
+  ///   - place: Where it is declared; left out.
   public init(
-    _ name: String, rules: Rules = [], max: Int? = nil, inverse: String? = nil
+    _ name: String, rules: Rules = [], max: Int? = nil, inverse: String? = nil,
+    place: DeclaredPlace = #declaredPlace
   ) where Target.DestinationReference == [ID<Target.DestinationModel>] {
     self.init(name, .stored, rules, false, (nil, max), inverse)
   }
@@ -143,7 +149,7 @@ extension RelationshipFrom {
     if let inverseName {
       fields.append(JSON.Field("inverse", ["name": .string(inverseName)]))
     }
-    model.relationships.append(.object(fields))
+    model.add(.object(fields))
   }
 }
 

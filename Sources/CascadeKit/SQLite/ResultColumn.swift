@@ -1,4 +1,5 @@
 public import CascadeCSQLite
+internal import CascadeModel
 
 /// One column of the current row of a result. It is valid until the next row.
 @safe
@@ -52,6 +53,15 @@ public struct ResultColumn: ~Copyable {
     case SQLITE_BLOB: return .blob(bytes)
     default: return .null
     }
+  }
+
+  /// The value as a change file expresses it for a column, so that writing it changes nothing.
+  var json: JSON {
+    let isText = unsafe sqlite3_column_type(statement, index) == SQLITE_TEXT
+    if isText, String(validating: bytes, as: UTF8.self) == nil {
+      return GivenValue.text(bytes).json
+    }
+    return value.columnJSON
   }
 
   private var bytes: [UInt8] {

@@ -21,6 +21,10 @@ public protocol ColumnValue: Sendable {
 
   /// Whether the stored text is JSON, so that an object has it as a list and not as a string.
   static var isJSON: Bool { get }
+
+  /// Whether each value that can be read is written as it was stored. A type that reads 1 and "1" as
+  /// the same value is not exact.
+  static var isExact: Bool { get }
 }
 
 extension ColumnValue {
@@ -32,11 +36,17 @@ extension ColumnValue {
 
   /// False, unless the type says otherwise.
   public static var isJSON: Bool { false }
+
+  /// False, unless the type says otherwise.
+  public static var isExact: Bool { false }
 }
 
 // MARK: - Numbers
 
 extension Int64: ColumnValue {
+  /// True.
+  public static var isExact: Bool { true }
+
   /// Reads an integer.
   public init(sqlValue: SQLValue) throws(ReadError) {
     guard case .integer(let value) = sqlValue else {
@@ -54,6 +64,9 @@ extension Int64: ColumnValue {
 }
 
 extension Int: ColumnValue {
+  /// True.
+  public static var isExact: Bool { true }
+
   /// Reads an integer.
   public init(sqlValue: SQLValue) throws(ReadError) { self = Int(try Int64(sqlValue: sqlValue)) }
 
@@ -92,6 +105,9 @@ extension Bool: ColumnValue {
 // MARK: - Text and bytes
 
 extension String: ColumnValue {
+  /// True.
+  public static var isExact: Bool { true }
+
   /// Reads text.
   public init(sqlValue: SQLValue) throws(ReadError) {
     guard case .text(let value) = sqlValue else { throw .unexpected(sqlValue, wanted: "text") }
@@ -127,6 +143,9 @@ extension UUIDv7: ColumnValue {
 }
 
 extension ID: ColumnValue {
+  /// As the key.
+  public static var isExact: Bool { Node.Key.isExact }
+
   /// Reads a key.
   public init(sqlValue: SQLValue) throws(ReadError) {
     self.init(try Node.Key(sqlValue: sqlValue))
@@ -159,6 +178,9 @@ extension Optional: ColumnValue where Wrapped: ColumnValue {
 
   /// As the wrapped type.
   public static var isJSON: Bool { Wrapped.isJSON }
+
+  /// As the wrapped type.
+  public static var isExact: Bool { Wrapped.isExact }
 }
 
 // MARK: - Lists and enumerations
@@ -201,6 +223,9 @@ extension ColumnValue {
 }
 
 extension ColumnValue where Self: RawRepresentable, RawValue: ColumnValue {
+  /// As the raw value.
+  public static var isExact: Bool { RawValue.isExact }
+
   /// Reads a raw value. Throws if no case has it.
   public init(sqlValue: SQLValue) throws(ReadError) {
     guard let value = Self(rawValue: try RawValue(sqlValue: sqlValue)) else {

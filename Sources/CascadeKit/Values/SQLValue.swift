@@ -10,12 +10,22 @@ public enum SQLValue: Hashable, Sendable {
   case real(Double)
   /// Text in UTF-8.
   case text(String)
-  /// Bytes. A change file cannot express them: see ``WriteError/rejected(_:)``.
+  /// Bytes. A column has them as they are, and an object as text in base64.
   case blob([UInt8])
 }
 
 extension SQLValue {
-  /// The value as a change file expresses it. Bytes become text in base64.
+  /// The value as a column of a table, in a change file.
+  package var columnJSON: JSON {
+    switch self {
+    case .blob(let bytes): GivenValue.blob(bytes).json
+    case .real(let value): GivenValue.real(value).json
+    case .text(let text) where text.needsBytes: GivenValue.text(Array(text.utf8)).json
+    default: json
+    }
+  }
+
+  /// The value within an object or a list. Bytes become text in base64.
   package var json: JSON {
     switch self {
     case .null: .null
@@ -47,6 +57,16 @@ extension SQLValue {
     case .text: "text"
     case .blob: "a blob"
     }
+  }
+}
+
+extension String {
+  /// Whether it would be taken for something else as a string in a change file: PostgreSQL has no NUL,
+  /// and a text like a blob of SQL may be one.
+  fileprivate var needsBytes: Bool {
+    utf8.contains(0)
+      || utf8.first.map { $0 | 0x20 } == UInt8(ascii: "x")
+        && utf8.dropFirst().first == UInt8(ascii: "'")
   }
 }
 

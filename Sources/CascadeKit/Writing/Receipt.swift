@@ -24,6 +24,9 @@ public struct Receipt: Hashable, Sendable {
   public let deleted: [NodeName]
   /// The number of all nodes that were deleted; if it is held, that would be deleted.
   public let deletedCount: Int
+  /// Of the nodes that the write itself wrote: the first 10,000 that went because a reference that it
+  /// gave them leads nowhere. Empty, unless `mayDeleteItself` allowed that.
+  public let deletedOwn: [NodeName]
   /// How many edges were added.
   public let edgesAdded: Int
   /// How many edges were removed.
@@ -46,6 +49,7 @@ public struct Receipt: Hashable, Sendable {
     batch = json["batch"]?.int
     deleted = (json["deleted"]?.array ?? []).compactMap { NodeName($0) }
     deletedCount = json["deletedCount"]?.int ?? 0
+    deletedOwn = (json["deletedOwn"]?.array ?? []).compactMap { NodeName($0) }
     edgesAdded = json["edgesAdded"]?.int ?? 0
     edgesRemoved = json["edgesRemoved"]?.int ?? 0
     notices = json["notices"]?.int ?? 0
@@ -75,6 +79,10 @@ public struct Reason: Hashable, Sendable, CustomStringConvertible {
     case notUnique
     /// A rule denies the deletion.
     case denied
+    /// A node has changed since it was read.
+    case changed
+    /// A write would delete the very node that it writes.
+    case deletesItself
     /// More would be deleted than may go without approval.
     case overLimit
     /// Another reason, which this version of the library does not know.

@@ -30,7 +30,29 @@ extension Store {
   ) async throws -> Receipt {
     var transaction = Transaction()
     try body(&transaction)
-    return try await submit(transaction, by: way, timeout: timeout)
+    return try await submit(completed(transaction), by: way, timeout: timeout)
+  }
+
+  /// The same, with what `body` returns.
+  @_disfavoredOverload
+  public func write<T>(
+    by way: Way = .socket, timeout: Duration = .seconds(30),
+    _ body: (inout Transaction) throws -> T
+  ) async throws -> (T, Receipt) {
+    var transaction = Transaction()
+    let value = try body(&transaction)
+    let receipt = try await submit(completed(transaction), by: way, timeout: timeout)
+    return (value, receipt)
+  }
+
+  private func completed(_ transaction: Transaction) async throws -> Transaction {
+    if !transaction.needsLookup { return transaction }
+    do {
+      return try await read { snapshot in try transaction.completed(by: snapshot) }
+    } catch is ReadError {
+      // There is no store yet, or it cannot be opened: the daemon compares by itself.
+      return transaction
+    }
   }
 
   /// Writes a transaction that was made before. If it is submitted again, for example after

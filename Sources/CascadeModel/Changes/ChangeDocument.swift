@@ -4,11 +4,16 @@ package struct ChangeHeader: Hashable, Sendable {
   package var author: String?
   /// The number of lines in one transaction; only in `.ndjson` files.
   package var batch: Int?
+  /// Whether a node that the file writes may go because an edge that it gives leads nowhere.
+  package var mayDeleteItself: Bool
 
-  package init(id: String? = nil, author: String? = nil, batch: Int? = nil) {
+  package init(
+    id: String? = nil, author: String? = nil, batch: Int? = nil, mayDeleteItself: Bool = true
+  ) {
     self.id = id
     self.author = author
     self.batch = batch
+    self.mayDeleteItself = mayDeleteItself
   }
 }
 

@@ -12,14 +12,26 @@ extension ChangeParser {
       name: ends.name.take()!, from: ends.from.take()!, to: ends.to.take()!, as: .sourceDeleted)
   }
 
-  /// Reads `{"name", "from", "to", "rules"}`.
+  mutating func relink(_ bytes: Bytes) throws(Fault) -> Change {
+    var ends = try ends(.link, toMany: true, bytes)
+    return .relink(
+      name: ends.name.take()!, from: ends.from.take()!, to: ends.all.take()!, rules: ends.rules)
+  }
+
+  /// Reads `{"name", "from", "to", "rules"}`; `toMany`, if `to` is a list of ends.
   private mutating func ends(
-    _ words: WordSet<ChangeWord>, _ bytes: Bytes
+    _ words: WordSet<ChangeWord>, toMany: Bool = false, _ bytes: Bytes
   ) throws(Fault) -> DraftEdge {
     guard scanner.peek(bytes) == UInt8(ascii: "{") else { throw expected("an edge", bytes) }
     var object = try open(bytes)
     var edge = DraftEdge()
-    while let word = try member(&object, words, bytes) { try read(word, into: &edge, bytes) }
+    while let word = try member(&object, words, bytes) {
+      if toMany && word == .to {
+        edge.all = try destinations(bytes)
+      } else {
+        try read(word, into: &edge, bytes)
+      }
+    }
     if edge.from == nil { throw Fault(object.offset, "an edge without \"from\"") }
     try check(edge, at: object.offset)
     return edge
@@ -52,8 +64,16 @@ extension ChangeParser {
     var name: String?
     var from: Node?
     var to: Destination?
+    /// The ends of a relink.
+    var all: [Destination]?
     var rules: Rules?
     var rulesOffset = 0
+
+    var hasEnd: Bool { to != nil || all != nil }
+
+    var leadsToFile: Bool {
+      (to.map { [$0] } ?? all ?? []).contains { if case .file = $0 { true } else { false } }
+    }
   }
 
   private mutating func read(
@@ -71,8 +91,8 @@ extension ChangeParser {
 
   private func check(_ edge: borrowing DraftEdge, at offset: Int) throws(Fault) {
     if edge.name == nil { throw Fault(offset, "an edge without \"name\"") }
-    if edge.to == nil { throw Fault(offset, "an edge without \"to\"") }
-    if let rules = edge.rules, !rules.isSubset(of: .forFiles), case .file = edge.to {
+    if !edge.hasEnd { throw Fault(offset, "an edge without \"to\"") }
+    if let rules = edge.rules, !rules.isSubset(of: .forFiles), edge.leadsToFile {
       let illegal = rules.subtracting(.forFiles).names.joined(separator: ", ")
       let legal = Rules.forFiles.names.joined(separator: " or ")
       throw Fault(edge.rulesOffset, "\(illegal): an edge to a file takes only \(legal)")
@@ -122,6 +142,17 @@ extension ChangeParser {
   }
 
   // MARK: - Destinations
+
+  private mutating func destinations(_ bytes: Bytes) throws(Fault) -> [Destination] {
+    guard scanner.peek(bytes) == UInt8(ascii: "[") else {
+      throw expected("a list of nodes or files", bytes)
+    }
+    try scanner.open("[", bytes)
+    var destinations: [Destination] = []
+    var first = true
+    while try scanner.nextElement(&first, bytes) { destinations.append(try destination(bytes)) }
+    return destinations
+  }
 
   private mutating func destination(_ bytes: Bytes) throws(Fault) -> Destination {
     switch scanner.peek(bytes) {

@@ -61,17 +61,26 @@ extension ChangeParser {
     return header
   }
 
-  /// The first name alone decides. A misspelt name counts as the known name nearest to it.
+  /// The first name that a header and a change do not share decides. A misspelt name counts as the
+  /// known name nearest to it.
   private func looksLikeHeader(_ bytes: Bytes) throws(Fault) -> Bool {
     var reader = scanner
     guard reader.peek(bytes) == UInt8(ascii: "{") else { return false }
     try reader.open("{", bytes)
     var first = true
-    guard let name = try reader.nextName(&first, bytes) else { return false }
-    if find(name, .header, bytes) != nil { return true }
+    var isShared = false
+    while let name = try reader.nextName(&first, bytes) {
+      let isOfHeader = find(name, .header, bytes) != nil
+      isShared = isOfHeader && find(name, .change, bytes) != nil
+      if !isShared { return isOfHeader || meansHeader(reader.text(name, bytes)) }
+      _ = try reader.skipValue(bytes)
+    }
+    return isShared
+  }
+
+  private func meansHeader(_ typed: String) -> Bool {
     let words = WordSet<ChangeWord>.header.names + WordSet<ChangeWord>.change.names
-    let meant = nearest(reader.text(name, bytes), in: words)
-    return meant.map(WordSet<ChangeWord>.header.names.contains) ?? false
+    return nearest(typed, in: words).map(WordSet<ChangeWord>.header.names.contains) ?? false
   }
 
   private mutating func read(
@@ -80,6 +89,7 @@ extension ChangeParser {
     switch word {
     case .id: header.id = try id(bytes)
     case .author: header.author = try string("an author's name", bytes)
+    case .mayDeleteItself: header.mayDeleteItself = try flag(bytes)
     default: header.batch = try batch(bytes)
     }
   }

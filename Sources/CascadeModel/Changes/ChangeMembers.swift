@@ -7,6 +7,14 @@ extension ChangeParser {
     }
   }
 
+  mutating func flag(_ bytes: Bytes) throws(Fault) -> Bool {
+    let first = scanner.peek(bytes)
+    guard first == UInt8(ascii: "t") || first == UInt8(ascii: "f"),
+      let flag = try scanner.scalar(bytes).bool
+    else { throw expected("true or false", bytes) }
+    return flag
+  }
+
   /// Reads a type; null means no type.
   mutating func type(_ bytes: Bytes) throws(Fault) -> String? {
     guard scanner.peek(bytes) == UInt8(ascii: "n") else {
@@ -18,7 +26,7 @@ extension ChangeParser {
 
   mutating func members(_ bytes: Bytes) throws(Fault) -> [Member] {
     guard scanner.peek(bytes) == UInt8(ascii: "{") else {
-      throw expected("an object of new values", bytes)
+      throw expected("an object of values", bytes)
     }
     return try scanner.members(bytes)
   }
@@ -104,10 +112,7 @@ extension ChangeParser {
   private mutating func part(_ what: String, _ bytes: Bytes) throws(Fault) -> Key {
     let offset = scanner.at
     switch scanner.peek(bytes) {
-    case UInt8(ascii: "\""):
-      let text = scanner.text(try scanner.string(bytes), bytes)
-      if text.isEmpty { throw Fault(offset, "an empty key") }
-      return .text(text)
+    case UInt8(ascii: "\""): return .text(scanner.text(try scanner.string(bytes), bytes))
     case UInt8(ascii: "-"), UInt8(ascii: "0")...UInt8(ascii: "9"):
       if let integer = try scanner.number(bytes).integer { return .integer(integer) }
       throw Fault(offset, "a numeric key must be a 64-bit integer; write other keys as strings")

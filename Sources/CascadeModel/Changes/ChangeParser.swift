@@ -91,11 +91,13 @@ extension ChangeParser {
   private struct Draft {
     let offset: Int
     var verb: ChangeWord?
-    /// The last member read that belongs to one verb only.
+    /// The last member read that does not belong to every verb, and the verbs that all of them
+    /// belong to.
     var companion: ChangeWord?
+    var verbs = ChangeWord.Verbs.all
     var collection = ""
     var node: Node?
-    /// A link or an unlink; their members are read in one call.
+    /// A link, an unlink or a relink; their members are read in one call.
     var whole: Change?
     var type: String?
     var value: JSONText?
@@ -103,6 +105,9 @@ extension ChangeParser {
     var set: [Member]?
     var unset: [String]?
     var removal = Removal.sourceDeleted
+    var merge = false
+    var ifUnchanged: [Member]?
+    var mayDeleteItself: Bool?
   }
 
   mutating func change(_ bytes: Bytes) throws(Fault) -> Change {
@@ -119,20 +124,18 @@ extension ChangeParser {
   private func check(
     _ word: ChangeWord, at offset: Int, _ draft: inout Draft
   ) throws(Fault) {
-    if let verb = word.verb {
-      if let other = draft.companion?.verb ?? draft.verb, other != verb {
-        throw Fault(offset, "\"\(word)\" belongs to \"\(verb)\", but this is a \"\(other)\"")
-      }
-      draft.companion = word
-    } else {
-      if let other = draft.verb {
-        throw Fault(offset, "\"\(other)\" and \"\(word)\" are two changes; write two objects")
-      }
-      if let companion = draft.companion, let verb = companion.verb, verb != word {
-        throw Fault(offset, "\"\(companion)\" belongs to \"\(verb)\", but this is a \"\(word)\"")
-      }
-      draft.verb = word
+    if word.isVerb, let other = draft.verb {
+      throw Fault(offset, "\"\(other)\" and \"\(word)\" are two changes; write two objects")
     }
+    if draft.verbs.isDisjoint(with: word.verbs) {
+      let (companion, verbs) =
+        word.isVerb ? (draft.companion ?? word, word.verbs) : (word, draft.verbs)
+      throw Fault(
+        offset,
+        "\"\(companion)\" belongs to \(companion.verbs.text), but this is a \(verbs.text)")
+    }
+    draft.verbs.formIntersection(word.verbs)
+    if word.isVerb { draft.verb = word } else { draft.companion = word }
   }
 
   private mutating func read(
@@ -141,6 +144,7 @@ extension ChangeParser {
     switch word {
     case .link: draft.whole = try link(bytes)
     case .unlink: draft.whole = try unlink(bytes)
+    case .relink: draft.whole = try relink(bytes)
     case .put, .patch, .delete: draft.node = try node(bytes)
     case .deleteAll: draft.collection = try collection(bytes)
     case .flush: try flush(bytes)
@@ -150,6 +154,9 @@ extension ChangeParser {
     case .set: draft.set = try members(bytes)
     case .unset: draft.unset = try names(bytes)
     case .as: draft.removal = try removal(bytes)
+    case .merge: draft.merge = try flag(bytes)
+    case .ifUnchanged: draft.ifUnchanged = try members(bytes)
+    case .mayDeleteItself: draft.mayDeleteItself = try flag(bytes)
     default: preconditionFailure("\(word) is no member of a change")
     }
   }
@@ -157,13 +164,15 @@ extension ChangeParser {
   /// Parts are moved out of the draft, not copied: copying would be half of the work.
   private func change(_ draft: inout Draft) throws(Fault) -> Change {
     switch draft.verb {
-    case .link: return draft.whole.take()!
+    case .link, .relink:
+      let whole = draft.whole.take()!
+      return draft.mayDeleteItself.map(whole.mayDeleteItself) ?? whole
     case .put:
       return .put(
         draft.node.take()!, type: draft.type.take(), value: draft.value.take(),
-        edges: draft.edges.take())
+        edges: draft.edges.take(), merge: draft.merge, mayDeleteItself: draft.mayDeleteItself)
     case .patch: return try patch(draft)
-    case .delete: return .delete(draft.node!)
+    case .delete: return .delete(draft.node!, ifUnchanged: draft.ifUnchanged)
     case .deleteAll: return .deleteAll(collection: draft.collection)
     case .unlink: return draft.whole.take()!.removing(as: draft.removal)
     case .flush: return .flush
@@ -172,11 +181,12 @@ extension ChangeParser {
   }
 
   private func missingVerb(_ draft: Draft) -> Fault {
-    if let companion = draft.companion, let verb = companion.verb {
-      return Fault(draft.offset, "\"\(companion)\" without \"\(verb)\"")
+    if let companion = draft.companion {
+      return Fault(draft.offset, "\"\(companion)\" without \(companion.verbs.text)")
     }
     return Fault(
-      draft.offset, "no change; expected one of put, patch, delete, deleteAll, link, unlink, flush")
+      draft.offset,
+      "no change; expected one of put, patch, delete, deleteAll, link, unlink, relink, flush")
   }
 
   private func patch(_ draft: Draft) throws(Fault) -> Change {
@@ -188,7 +198,9 @@ extension ChangeParser {
     if let both = inBoth(set, unset) {
       throw Fault(draft.offset, "\"\(shown(both))\" is in \"set\" and in \"unset\"")
     }
-    return .patch(draft.node!, set: set, unset: unset)
+    return .patch(
+      draft.node!, set: set, unset: unset, ifUnchanged: draft.ifUnchanged,
+      mayDeleteItself: draft.mayDeleteItself)
   }
 
   private func inBoth(_ set: [Member], _ unset: [String]) -> String? {
@@ -203,5 +215,16 @@ extension Change {
   fileprivate func removing(as removal: Removal) -> Change {
     guard case .unlink(let name, let from, let to, _) = self else { return self }
     return .unlink(name: name, from: from, to: to, as: removal)
+  }
+
+  /// The same link or relink.
+  fileprivate func mayDeleteItself(_ flag: Bool) -> Change {
+    switch self {
+    case .link(let name, let from, let to, let rules, _):
+      .link(name: name, from: from, to: to, rules: rules, mayDeleteItself: flag)
+    case .relink(let name, let from, let to, let rules, _):
+      .relink(name: name, from: from, to: to, rules: rules, mayDeleteItself: flag)
+    default: self
+    }
   }
 }

@@ -1,18 +1,59 @@
 /// The names of members in change files.
 enum ChangeWord: String, Sendable {
-  case put, patch, delete, deleteAll, link, unlink, flush
-  case type, value, edges, set, unset, `as`
+  case put, patch, delete, deleteAll, link, unlink, relink, flush
+  case type, value, edges, merge, set, unset, `as`, ifUnchanged, mayDeleteItself
   case name, from, to, rules
   case file, root
   case id, author, changes, batch
 
-  /// The verb that this member belongs to; nil if it is a verb itself.
-  var verb: ChangeWord? {
+  /// The verbs that this member belongs to; a verb belongs to itself.
+  var verbs: Verbs {
     switch self {
-    case .type, .value, .edges: .put
+    case .put: .put
+    case .patch: .patch
+    case .delete: .delete
+    case .deleteAll: .deleteAll
+    case .link: .link
+    case .unlink: .unlink
+    case .relink: .relink
+    case .flush: .flush
+    case .type, .value, .edges, .merge: .put
     case .set, .unset: .patch
     case .as: .unlink
-    default: nil
+    case .ifUnchanged: [.patch, .delete]
+    case .mayDeleteItself: [.put, .patch, .link, .relink]
+    default: []
+    }
+  }
+
+  var isVerb: Bool {
+    switch self {
+    case .put, .patch, .delete, .deleteAll, .link, .unlink, .relink, .flush: true
+    default: false
+    }
+  }
+
+  /// A set of verbs.
+  struct Verbs: OptionSet {
+    let rawValue: Int
+
+    static let put = Verbs(rawValue: 1)
+    static let patch = Verbs(rawValue: 2)
+    static let delete = Verbs(rawValue: 4)
+    static let deleteAll = Verbs(rawValue: 8)
+    static let link = Verbs(rawValue: 16)
+    static let unlink = Verbs(rawValue: 32)
+    static let relink = Verbs(rawValue: 64)
+    static let flush = Verbs(rawValue: 128)
+    static let all = Verbs(rawValue: 255)
+
+    private static let words: [ChangeWord] = [
+      .put, .patch, .delete, .deleteAll, .link, .unlink, .relink, .flush,
+    ]
+
+    /// For messages: `"patch" or "delete"`.
+    var text: String {
+      Verbs.words.filter { contains($0.verbs) }.map { "\"\($0)\"" }.joined(separator: " or ")
     }
   }
 }
@@ -21,14 +62,14 @@ extension WordSet where Value == ChangeWord {
   fileprivate init(_ words: ChangeWord...) { self.init(words.map { ($0.rawValue, $0) }) }
 
   static let change = WordSet(
-    .put, .patch, .delete, .deleteAll, .link, .unlink, .flush, .type, .value, .edges, .set, .unset,
-    .as)
+    .put, .patch, .delete, .deleteAll, .link, .unlink, .relink, .flush, .type, .value, .edges,
+    .merge, .set, .unset, .as, .ifUnchanged, .mayDeleteItself)
   static let link = WordSet(.name, .from, .to, .rules)
   static let unlink = WordSet(.name, .from, .to)
   static let edge = WordSet(.name, .to, .rules)
   static let file = WordSet(.file, .root)
-  static let document = WordSet(.id, .author, .changes)
-  static let header = WordSet(.id, .author, .batch)
+  static let document = WordSet(.id, .author, .changes, .mayDeleteItself)
+  static let header = WordSet(.id, .author, .batch, .mayDeleteItself)
 }
 
 extension WordSet where Value == Rules {

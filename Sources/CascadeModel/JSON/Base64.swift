@@ -26,7 +26,7 @@ package enum Base64 {
     return String(decoding: text, as: UTF8.self)
   }
 
-  /// Nil when the text is not valid base64.
+  /// Nil when the text is not valid base64, or not the only text of its bytes.
   package static func decode(_ text: String) -> [UInt8]? {
     let letters = Array(text.utf8)
     if letters.count % 4 != 0 { return nil }
@@ -43,6 +43,7 @@ package enum Base64 {
         bits = 0
       }
     }
+    if bits & ((1 << (2 * padded)) - 1) != 0 { return nil }
     if padded == 2 { bytes.append(UInt8(bits >> 4 & 255)) }
     if padded == 1 { bytes += [UInt8(bits >> 10 & 255), UInt8(bits >> 2 & 255)] }
     return bytes

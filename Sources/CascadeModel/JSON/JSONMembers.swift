@@ -91,3 +91,72 @@ extension JSONText {
     return json
   }
 }
+
+extension [Member] {
+  /// Sets these members, each in its place or at the end, and removes those.
+  package mutating func apply(set: [Member], unset: [String]) {
+    for member in set {
+      if let index = firstIndex(where: { $0.isNamed(member.name) }) {
+        self[index] = member
+      } else {
+        append(member)
+      }
+    }
+    removeAll { member in unset.contains { member.isNamed($0) } }
+  }
+}
+
+// MARK: - Compared
+
+extension JSONText {
+  /// Whether the value is a list or an object. Expects text without surrounding spaces.
+  package var isDocument: Bool {
+    [UInt8(ascii: "["), UInt8(ascii: "{")].contains(text.utf8.first)
+  }
+
+  /// Whether both are the same list or object, however it is written.
+  package func isSameDocument(as text: String?) -> Bool {
+    guard isDocument, let text, let other = try? JSON.parse(text) else { return false }
+    return other.isSame(as: json)
+  }
+
+  /// The names of the members that have other values by now. A member that is null and one that is
+  /// not there are alike.
+  package func changedMembers(since expected: [Member]) -> [String] {
+    let members = members() ?? []
+    return expected.filter { expected in
+      let now = members.first { $0.isNamed(expected.name) }?.value ?? .null
+      return now.text != expected.value.text && !now.json.isSame(as: expected.value.json)
+    }.map(\.name)
+  }
+}
+
+extension JSON {
+  /// Whether both mean the same: numbers by their value, objects whatever the order of members.
+  package func isSame(as other: JSON) -> Bool {
+    switch (self, other) {
+    case (.raw(let text), _): text.json.isSame(as: other)
+    case (_, .raw(let text)): isSame(as: text.json)
+    case (.integer(let one), .integer(let other)): one == other
+    case (.integer, .number), (.number, .integer), (.number, .number): number == other.number
+    case (.string(let one), .string(let other)): one.hasBytes(of: other)
+    case (.array(let one), .array(let other)):
+      one.count == other.count && zip(one, other).allSatisfy { $0.isSame(as: $1) }
+    case (.object(let one), .object(let other)):
+      one.count == other.count
+        && one.allSatisfy { field in
+          other.contains { $0.name.hasBytes(of: field.name) && $0.value.isSame(as: field.value) }
+        }
+    default: self == other
+    }
+  }
+}
+
+extension JSONText {
+  /// The same without spaces around.
+  package var trimmed: JSONText {
+    let isBlank: (UInt8) -> Bool = { $0 <= 0x20 }
+    let rest = text.utf8.drop(while: isBlank).reversed().drop(while: isBlank).reversed()
+    return JSONText(valid: String(decoding: rest, as: UTF8.self))
+  }
+}

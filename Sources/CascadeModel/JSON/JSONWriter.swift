@@ -43,8 +43,7 @@ extension JSON {
     bytes.append(UInt8(ascii: "}"))
   }
 
-  /// Escapes what JSON requires, and also DEL and the C1 controls, because a terminal may obey
-  /// those.
+  /// Escapes what JSON requires, and also what a terminal may obey.
   static func write(_ string: String, to bytes: inout [UInt8]) {
     bytes.append(UInt8(ascii: "\""))
     if string.utf8.allSatisfy({ $0 &- 0x20 < 0x5F && $0 != 0x22 && $0 != 0x5C }) {
@@ -62,7 +61,7 @@ extension JSON {
     case "\n": bytes.append(contentsOf: #"\n"#.utf8)
     case "\r": bytes.append(contentsOf: #"\r"#.utf8)
     case "\t": bytes.append(contentsOf: #"\t"#.utf8)
-    case "\0"..."\u{1F}", "\u{7F}"..."\u{9F}":
+    case _ where scalar.isControlling:
       let digits = String(scalar.value, radix: 16)
       bytes.append(contentsOf: #"\u"#.utf8)
       bytes.append(contentsOf: repeatElement(UInt8(ascii: "0"), count: 4 - digits.utf8.count))

@@ -40,6 +40,28 @@ extension [Member] {
     return .null
   }
 
+  /// Sets the value at a path. What is not there, or null, on the way becomes an object.
+  package mutating func set(_ value: JSONText, at path: PropertyPath) throws(NoObject) {
+    try set(value, at: path.names[...], of: path)
+  }
+
+  private mutating func set(
+    _ value: JSONText, at names: ArraySlice<String>, of path: PropertyPath
+  ) throws(NoObject) {
+    guard let name = names.first else { return }
+    var value = value
+    if names.count > 1 {
+      let old = self[name] ?? .null
+      guard var inner = old.isNull ? [] : old.members() else {
+        let way = path.names[..<names.endIndex.advanced(by: 1 - names.count)]
+        throw NoObject(path: way.joined(separator: "."), kind: old.json.kind)
+      }
+      try inner.set(value, at: names.dropFirst(), of: path)
+      value = JSONText(object: inner)
+    }
+    apply(set: [Member(name: name, value: value)], unset: [])
+  }
+
   /// Replaces the value at a path. All other members keep their text.
   package mutating func replace(at path: PropertyPath, with value: JSONText) {
     replace(at: path.names[...], with: value)

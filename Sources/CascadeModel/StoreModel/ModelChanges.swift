@@ -5,6 +5,7 @@ extension StoreModel {
     Changes.of("collection", collections, old.collections)
       + Changes.of("relationship", byName(relationships), byName(old.relationships))
       + Changes.of("fetched property of", fetched, old.fetched)
+      + Changes.of("former name of", formerNames.collections, old.formerNames.collections)
       + Changes.of("files", files, old.files) + settings(since: old)
   }
 

@@ -33,7 +33,8 @@ extension StoreModel {
     return exact.isEmpty ? named.filter { refersTo($0.from, for: from) } : exact
   }
 
-  private func leads(_ relationship: Relationship, to destination: Destination) -> Bool {
+  /// Whether an edge of the relationship may lead there.
+  package func leads(_ relationship: Relationship, to destination: Destination) -> Bool {
     switch (relationship.to, destination) {
     case (.collection(let name), .node(let node)): refersTo(name, for: node.collection)
     case (.types(let map), .node(let node)):

@@ -16,6 +16,8 @@ package struct Relationship: Hashable, Sendable {
   /// Includes the rules that follow from `deleteRule` and from the inverse.
   package var rules: Rules
   package var inverse: Inverse?
+  /// What it was called before.
+  package var was: String?
 
   package enum Target: Hashable, Sendable {
     case collection(String)
@@ -35,6 +37,9 @@ package struct Relationship: Hashable, Sendable {
       }
     }
 
+    /// The root of files; nil if edges lead to nodes.
+    package var root: String? { if case .files(let root) = self { root } else { nil } }
+
     package var isEither: Bool { if case .either = self { true } else { false } }
   }
 
@@ -47,6 +52,8 @@ package struct Relationship: Hashable, Sendable {
     case property(String)
     /// In a managed collection, both are properties.
     case polymorphic(column: [String], typeColumn: String)
+
+    package var isJoin: Bool { if case .join = self { true } else { false } }
 
     /// The columns of the reference in a row of the source.
     package var columns: [String] {

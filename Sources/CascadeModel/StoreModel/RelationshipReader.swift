@@ -2,7 +2,7 @@
 struct RelationshipReader {
   private static let keys = [
     "name", "from", "to", "column", "typeColumn", "join", "property", "toMany", "optional", "min",
-    "max", "unique", "none", "rules", "deleteRule", "inverse",
+    "max", "unique", "none", "rules", "deleteRule", "inverse", "was",
   ]
 
   let names: DeclaredNames
@@ -19,12 +19,19 @@ struct RelationshipReader {
     let inverse = fields["inverse"].flatMap(readInverse)
     guard let name, let from, let to else { return nil }
     let place = EdgeStorageReader(fields: fields, names: names, from: from, to: to).read()
-    let value = Relationship(
+    var value = Relationship(
       name: name, from: from, to: to, edgeStorage: place, toMany: toMany(bounds, place, fields),
       optional: bounds.optional ?? true, min: bounds.min, max: bounds.max, unique: unique,
       none: fields["none"].map { readNone($0, place) } ?? [], rules: [])
+    value.was = fields["was"].flatMap { former($0, name) }
     return RelationshipDraft(
       fields: fields, value: value, rules: rules, deleteRule: deleteRule, inverse: inverse)
+  }
+
+  private func former(_ entry: ModelValue, _ name: String) -> String? {
+    let was = entry.name()
+    if was == name { entry.addProblem("\"\(name)\" is what it is called now") }
+    return was
   }
 
   /// Whether it is to-many. A join table implies it.

@@ -42,13 +42,15 @@ struct SettingsReader {
   }
 
   private func limits(_ entry: ModelValue, _ limits: inout StoreModel.Limits) {
-    guard let fields = Fields(entry, ["lock", "alone", "hold", "patience"]) else { return }
+    let names = ["lock", "alone", "hold", "patience", "standby"]
+    guard let fields = Fields(entry, names) else { return }
     if let entry = fields["lock"] { lock(entry, &limits) }
     if let entry = fields["alone"], let time = entry.positiveDuration() {
       limits.uncontendedLock = time
       if let lock = limits.lock, time < lock { entry.addProblem("is shorter than limits.lock") }
     }
     if let time = fields["patience"]?.duration() { limits.patience = time }
+    if let entry = fields["standby"] { standby(entry, &limits) }
     if let entry = fields["hold"] { hold(entry, &limits.hold) }
   }
 
@@ -59,6 +61,14 @@ struct SettingsReader {
     } else if let time = entry.positiveDuration() {
       limits.lock = time
       limits.uncontendedLock = max(limits.uncontendedLock, time)
+    }
+  }
+
+  private func standby(_ entry: ModelValue, _ limits: inout StoreModel.Limits) {
+    if case .string("always") = entry.json {
+      limits.standby = nil
+    } else if let time = entry.duration() {
+      limits.standby = time
     }
   }
 

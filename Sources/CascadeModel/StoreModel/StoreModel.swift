@@ -11,6 +11,7 @@ package struct StoreModel: Hashable, Sendable {
   package internal(set) var collections: [String: Collection] = [:]
   /// The names of types, and the collections that they belong to.
   package internal(set) var typeNames: [String: String] = [:]
+  package internal(set) var formerNames = FormerNames()
   /// Collections whose rows may be deleted although they could never come back.
   package internal(set) var irrevocable: Set<String> = []
   /// Collections whose unreferenced nodes may be deleted without approval.
@@ -90,6 +91,9 @@ package struct StoreModel: Hashable, Sendable {
     /// The longest time that a sweep waits for the transactions of other processes; zero is not at
     /// all.
     package var patience: Duration = .seconds(1)
+    /// How long a standby that was there is waited for before something is done that cannot be taken
+    /// back; nil is until it is there again.
+    package var standby: Duration? = .seconds(5)
     package var hold = Hold()
   }
 

@@ -1,12 +1,25 @@
 /// One change of a transaction. An existing value is well-formed: rules and names are
 /// valid, values are JSON.
+///
+/// `mayDeleteItself` says whether the node that it writes may go because an edge that it gives leads
+/// nowhere; nil, if the file says it for all of its changes. `ifUnchanged` are values that the node
+/// must have.
 package enum Change: Hashable, Sendable {
-  case put(Node, type: String?, value: JSONText?, edges: [DeclaredEdge]?)
-  case patch(Node, set: [Member], unset: [String])
-  case delete(Node)
+  /// With `merge`, what the value does not give stays as it is.
+  case put(
+    Node, type: String?, value: JSONText?, edges: [DeclaredEdge]?, merge: Bool = false,
+    mayDeleteItself: Bool? = nil)
+  case patch(
+    Node, set: [Member], unset: [String], ifUnchanged: [Member]? = nil,
+    mayDeleteItself: Bool? = nil)
+  case delete(Node, ifUnchanged: [Member]? = nil)
   case deleteAll(collection: String)
-  case link(name: String, from: Node, to: Destination, rules: Rules?)
+  case link(
+    name: String, from: Node, to: Destination, rules: Rules?, mayDeleteItself: Bool? = nil)
   case unlink(name: String, from: Node, to: Destination, as: Removal)
+  /// Makes these all edges of the name from the node that a link may add.
+  case relink(
+    name: String, from: Node, to: [Destination], rules: Rules?, mayDeleteItself: Bool? = nil)
   case flush
 }
 

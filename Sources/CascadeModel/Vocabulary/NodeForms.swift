@@ -17,7 +17,7 @@ extension Node: CustomStringConvertible {
       return
     }
     let parts = text.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
-    guard parts.count == 2, !parts[1].isEmpty,
+    guard parts.count == 2,
       Node.objection(toCollection: String(parts[0])) == nil
     else { return nil }
     self.init(String(parts[0]), .text(String(parts[1])))
@@ -43,7 +43,7 @@ extension Key {
 
   package init?(json: JSON) {
     switch json {
-    case .string(let text) where !text.isEmpty: self = .text(text)
+    case .string(let text): self = .text(text)
     case .integer(let integer): self = .integer(integer)
     case .array(let elements):
       let parts = elements.compactMap(Key.init(json:))
@@ -77,10 +77,6 @@ extension Edge {
 }
 
 extension String {
-  /// For output: a text with control characters, which a terminal or log could obey, is written as
-  /// in JSON.
-  package var printable: String { hasControls ? JSON.string(self).text : self }
-
   /// As an attribute of a Graphviz file. A backslash begins an escape and an ampersand an entity; a
   /// line end is an escape.
   package var quotedForGraphviz: String {
@@ -91,13 +87,10 @@ extension String {
       case "\\": quoted += "\\\\"
       case "&": quoted += "&amp;"
       case "\n": quoted += "\\n"
+      case _ where scalar.isControlling: quoted += "\u{FFFD}"
       default: quoted.unicodeScalars.append(scalar)
       }
     }
     return quoted + "\""
-  }
-
-  package var hasControls: Bool {
-    unicodeScalars.contains { $0.properties.generalCategory == .control }
   }
 }

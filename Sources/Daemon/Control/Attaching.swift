@@ -10,10 +10,11 @@ extension Control {
   func attach(_ call: Call) async throws -> JSON {
     let service = try await service(call)
     try service.mayWork()
-    let createIndexes = call.parameters["createIndexes"]?.bool ?? false
-    let createConstraints = call.parameters["createConstraints"]?.bool ?? false
-    let report = try await service.attach(
-      createIndexes: createIndexes, createConstraints: createConstraints, by: call.peer.uid)
+    func wants(_ name: String) -> Bool { call.parameters[name]?.bool ?? false }
+    let options = AttachOptions(
+      createIndexes: wants("createIndexes"), createConstraints: wants("createConstraints"),
+      createFunctions: wants("createFunctions"))
+    let report = try await service.attach(options, by: call.peer.uid)
     return ["report": report.json(service)]
   }
 
@@ -61,7 +62,7 @@ extension Control {
     var repaired: JSON = .null
     if call.parameters["repair"]?.bool == true {
       try service.mayWork()
-      let made = try await service.attach(createIndexes: true, by: call.peer.uid)
+      let made = try await service.attach(AttachOptions(createIndexes: true), by: call.peer.uid)
       repaired = ["triggers": names(made.triggersMade), "indexes": names(made.indexesMade)]
     }
     let structure = try await setupFindings(of: service)
@@ -97,7 +98,7 @@ extension Control {
     if !found.contains(where: { $0.kind == .trigger }) || service.condition.pause != nil {
       return found
     }
-    try? await service.onStore { try await service.writer.followSchema() }
+    _ = try? await service.onStore { try await service.writer.followSchema() }
     return try await currentFindings(of: service)
   }
 
@@ -150,12 +151,11 @@ extension AttachReport {
       "dangling": .integer(Int64((held?.heldCount ?? 0) + (held?.heldEdges ?? 0))),
       "plan": held?.plan.map(JSON.integer) ?? .null,
     ]
-    guard case .object(let fields) = made, let constraints else { return made }
+    let asked = [("constraints", constraints), ("functions", functions)].filter { $1 != nil }
+    guard case .object(let fields) = made, !asked.isEmpty else { return made }
     return .object(
-      fields + [
-        JSON.Field("constraints", names(constraints.made)),
-        JSON.Field("statements", names(constraints.forOwner)),
-      ])
+      fields + asked.map { JSON.Field($0, names($1?.made ?? [])) }
+        + [JSON.Field("statements", names(asked.flatMap { $1?.forOwner ?? [] }))])
   }
 }
 

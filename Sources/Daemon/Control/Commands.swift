@@ -120,9 +120,12 @@ extension Control {
       let reasons = try service.spool.reasons(of: name).flatMap { try? JSON.parse($0, as: .json) }
       return ["file": .string(name.description), "reasons": reasons?["reasons"] ?? []]
     }
+    let stuck = try service.spool.setAside()
+    let waiting = try service.spool.queue().filter { name in !stuck.contains { $0.name == name } }
     return [
-      "waiting": .array(try service.spool.queue().map { .string($0.description) }),
+      "waiting": .array(waiting.map { .string($0.description) }),
       "held": .array(try await held(service)), "rejected": .array(rejected),
+      "stuck": .array(stuck.map(\.json)),
     ]
   }
 
@@ -143,8 +146,11 @@ extension Control {
   func retry(_ call: Call) async throws -> JSON {
     let service = try await service(call)
     let name = try spoolName(call, in: service.spool)
-    guard try service.spool.retry(name) || service.spool.release(name) else {
-      throw VarlinkError.noSuchThing("file \(name) among the rejected and held ones")
+    let isThere =
+      try service.spool.retry(name) || service.spool.release(name)
+      || service.spool.retrySetAside(name)
+    if !isThere {
+      throw VarlinkError.noSuchThing("file \(name) among the rejected, held and stuck ones")
     }
     service.reportRetried(name, by: call.peer.uid)
     service.wakeUp()
@@ -154,10 +160,10 @@ extension Control {
   func drop(_ call: Call) async throws -> JSON {
     let service = try await service(call)
     let name = try spoolName(call, in: service.spool)
-    var isDropped = try service.spool.dropRejected(name)
+    var isDropped = try service.spool.dropRejected(name) || service.spool.dropSetAside(name)
     if !isDropped { isDropped = try await dropHeld(name, service) }
     guard isDropped else {
-      throw VarlinkError.noSuchThing("file \(name) among the rejected and held ones")
+      throw VarlinkError.noSuchThing("file \(name) among the rejected, held and stuck ones")
     }
     service.reportDropped(name, by: call.peer.uid)
     return [:]
@@ -243,6 +249,14 @@ extension SweepResult {
     byCollection = plan.byCollection
     byRule = plan.byRule
     blocked = plan.denials
+  }
+}
+
+extension FailingFile {
+  /// With its reason in the form of a rejected file's.
+  fileprivate var json: JSON {
+    let reason = Reason(.invalid, reason)
+    return ["file": .string(name.description), "reasons": .array([reason.json])]
   }
 }
 

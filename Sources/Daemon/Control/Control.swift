@@ -125,7 +125,7 @@ final class Control {
     let counts = service.spoolCounts
     let spool: JSON = [
       "waiting": .integer(Int64(counts.waiting)), "held": .integer(Int64(counts.held)),
-      "rejected": .integer(Int64(counts.rejected)),
+      "rejected": .integer(Int64(counts.rejected)), "stuck": .integer(Int64(counts.stuck)),
     ]
     let journal = await service.journal()?.count ?? 0
     let (state, reason) = service.state

@@ -15,17 +15,34 @@ extension Control {
   }
 
   func resume(_ call: Call) async throws -> JSON {
-    try await each(call, "resumed") {
+    _ = try await each(call, "resumed") {
       try $0.mayBePaused()
       try await $0.resume(by: call.peer.uid)
     }
+    return ["mismatched": await mismatched(try chosen(call))]
+  }
+
+  private func chosen(_ call: Call) throws -> [StoreService] {
+    call.text("store") == nil ? stores.services : [try named(call)]
+  }
+
+  /// The stores whose tables do not fit their models.
+  private func mismatched(_ services: [StoreService]) async -> JSON {
+    var found: [JSON] = []
+    for service in services {
+      let problems = await service.lookAtTables()
+      if problems.isEmpty { continue }
+      let reason = problems.joined(separator: "; ")
+      found.append(["store": .string(service.path), "reason": .string(reason)])
+    }
+    return .array(found)
   }
 
   /// Runs `body` for the named store, or for all stores. A failure of one does not stop the others.
   private func each(
     _ call: Call, _ outcome: String, _ body: (StoreService) async throws -> Void
   ) async throws -> JSON {
-    let chosen = call.text("store") == nil ? stores.services : [try named(call)]
+    let chosen = try chosen(call)
     var failures: [any Error] = []
     for service in chosen {
       do {
@@ -42,7 +59,8 @@ extension Control {
 
   func reload(_ call: Call) async throws -> JSON {
     do {
-      return ["reloaded": try await Reloading.reload(stores, by: call.peer.uid).json]
+      let reloaded = try await Reloading.reload(stores, by: call.peer.uid)
+      return ["reloaded": reloaded.json(mismatched: await mismatched(stores.services))]
     } catch let error as ConfigurationError {
       throw VarlinkError.misconfigured(error)
     } catch let error as SystemError {
@@ -88,7 +106,7 @@ extension Control {
 }
 
 extension Reloaded {
-  fileprivate var json: JSON {
+  fileprivate func json(mismatched: JSON) -> JSON {
     [
       "added": .array(added.map(JSON.string)), "removed": .array(removed.map(JSON.string)),
       "changed": .array(
@@ -97,7 +115,7 @@ extension Reloaded {
         }),
       "failed": .array(
         failed.map { ["store": .string($0.store), "reason": .string($0.reason)] }),
-      "unchanged": .array(unchanged.map(JSON.string)),
+      "unchanged": .array(unchanged.map(JSON.string)), "mismatched": mismatched,
     ]
   }
 }

@@ -10,7 +10,10 @@ extension Control {
   func receipt(_ call: Call) async throws -> JSON {
     let service = try await service(call)
     let id = call.text("id")!
-    if let applied = try await ledgerReceipt(id, service) { return applied }
+    if let applied = try await ledgerReceipt(id, service) {
+      guard let name = try unsettled(id, service) else { return applied }
+      return try await waiting(name, service, call)
+    }
     switch try service.spool.state(ofId: id) {
     case .waiting(let name): return try await waiting(name, service, call)
     case .held(let name): return ["state": "held", "receipt": try await held(name, id, service)]
@@ -18,6 +21,13 @@ extension Control {
     // It may have been applied in between.
     case nil: return try await ledgerReceipt(id, service) ?? ["state": "unknown"]
     }
+  }
+
+  /// The name of a file that was applied, and could still be lost with its server: it is in the queue.
+  private func unsettled(_ id: String, _ service: StoreService) throws -> FileName? {
+    if service.configuration.isFile { return nil }
+    guard case .waiting(let name) = try service.spool.state(ofId: id) else { return nil }
+    return name
   }
 
   private func ledgerReceipt(_ id: String, _ service: StoreService) async throws -> JSON? {
@@ -31,6 +41,9 @@ extension Control {
   private func waiting(
     _ name: FileName, _ service: StoreService, _ call: Call
   ) async throws -> JSON {
+    if let stuck = try service.spool.setAside().first(where: { $0.name == name }) {
+      return ["state": "waiting", "waiting": .string("it is set aside: \(stuck.reason)")]
+    }
     if call.parameters["wait"]?.bool != true {
       return ["state": "waiting", "waiting": service.reasonToWait.map(JSON.string) ?? .null]
     }
@@ -103,6 +116,7 @@ extension StoreService {
     if let reason = condition.pause?.error.description ?? condition.trouble { return reason }
     if condition.isDetached { return StoreError.detached.description }
     if !isServed { return "the store is being looked through" }
+    if let server = condition.server, server.isWaiting { return server.reason }
     if stores.engine.isLocked(at: path) { return "the database is locked" }
     if let progress = progress.progress {
       return "a sweep is running: \(progress.phase.rawValue), \(progress.done) of \(progress.total)"

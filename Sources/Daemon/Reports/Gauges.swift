@@ -64,7 +64,7 @@ extension Metrics {
       stores.flatMap { store in
         [
           ("waiting", store.counts.waiting), ("held", store.counts.held),
-          ("rejected", store.counts.rejected),
+          ("rejected", store.counts.rejected), ("stuck", store.counts.stuck),
         ].map { Sample(store: store.store, labels: [("state", $0)], value: Double($1)) }
       })
     gauge("cascaded_rejected_files", "Change files that were rejected.", stores) {

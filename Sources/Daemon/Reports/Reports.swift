@@ -172,6 +172,14 @@ extension StoreService {
       [(.plan, String(plan)), (.peerUser, number(user))])
   }
 
+  func reportSetAside(
+    _ file: FileName, _ text: String, because reason: String, submittedBy user: UInt32?
+  ) {
+    tell(
+      .warning, .setAside, "\(text); `cascadectl spool` lists it",
+      [(.file, file.description), (.reason, reason), (.peerUser, number(user))])
+  }
+
   func reportRetried(_ file: FileName, by user: UInt32) {
     let title = file.description
     tell(

@@ -30,3 +30,19 @@ actor CommitListener {
 
   func close() { watch = nil }
 }
+
+/// A connection that asks a server whether it is there, on its own thread.
+actor ServerListener {
+  private nonisolated let thread: WorkerThread
+  nonisolated var unownedExecutor: UnownedSerialExecutor { thread.executor }
+
+  private let watch: any ServerWatching
+
+  init(_ watch: any ServerWatching) {
+    thread = WorkerThread(name: "pulse")
+    self.watch = watch
+  }
+
+  func beat() -> ServerTrouble? { watch.beat() }
+  func close() { watch.close() }
+}

@@ -11,6 +11,8 @@ struct StoreCondition {
   var trouble: String?
   /// The trouble is that another program has the store, or that it is not there.
   var isAway = false
+  /// What the store's server is found to be.
+  var server: ServerTrouble?
   /// Where the tables do not fit the model.
   var problems: [String] = []
   /// The reasons, as last reported, why unreferenced files cannot be moved. They are tried again.
@@ -97,7 +99,14 @@ struct StoreCondition {
 
   mutating func forgetDenied(except reasons: [Reason]) { denied = reasons }
 
+  /// While a server does not answer, nothing is well. What else it lacks is told if all else is well.
   func state(heldFiles: Int) -> (state: String, reason: String?) {
+    let (state, reason) = stateBySelf(heldFiles: heldFiles)
+    guard let server, ["ok", "held"].contains(state) else { return (state, reason) }
+    return server.isWaiting ? ("waiting", server.reason) : (state, reason ?? server.reason)
+  }
+
+  private func stateBySelf(heldFiles: Int) -> (state: String, reason: String?) {
     if isDetached { return ("paused", StoreError.detached.description) }
     if let pause { return ("paused", pause.error.description) }
     if let trouble, isAway { return ("waiting", trouble) }

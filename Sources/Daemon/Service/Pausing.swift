@@ -75,7 +75,7 @@ extension StoreService {
     if condition.isDetached { throw StoreError.detached }
     if let pause = condition.pause, pause.isForMigration { try await end(pause, by: user) }
     try mayWork()
-    return try await attach(createIndexes: false, by: user)
+    return try await attach(AttachOptions(), by: user)
   }
 
   /// Keeps the pause, or its end, in the store. What was stopped has ended by then.

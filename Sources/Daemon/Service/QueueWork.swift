@@ -45,10 +45,10 @@ extension StoreService {
       try await continueUnfinishedSweep()
       try await reviewStore()
       let (step, holds, pause) = try await onStore { try await writer.step() }
-      guard case .worked(let outcomes) = step else { break }
+      if case .idle = step { break }
       recover()
       tally.add(holds)
-      for outcome in outcomes { publish(outcome) }
+      publish(step)
       noteCommit()
       try await moveUnreferencedFiles()
       if let pause { try await EventLoop.sleep(for: pause) }
@@ -134,12 +134,34 @@ extension StoreService {
     (error as? SystemError)?.isFull ?? stores.engine.isFull(error)
   }
 
+  private func publish(_ step: Inbox.Step) {
+    switch step {
+    case .idle: break
+    case .worked(let outcomes): for outcome in outcomes { publish(outcome) }
+    case .setAside(let name, let reason): publish(setAside: name, because: reason)
+    }
+  }
+
+  /// Who waits for the receipt is told that there will be none soon.
+  private func publish(setAside name: FileName, because reason: String) {
+    let text = "\(name) fails again and again, and is set aside: \(reason)"
+    let user = submitted.removeValue(forKey: name)?.user
+    reportSetAside(name, text, because: reason, submittedBy: user)
+    for waiter in waiters.removeValue(forKey: name) ?? [] {
+      waiter.resolve(.failure(StoreError(text)))
+    }
+  }
+
   private func publish(_ outcome: Inbox.Outcome) {
     tally.add(outcome.receipt)
-    report(outcome, submittedBy: submitted.removeValue(forKey: outcome.name)?.user)
+    let sender = submitted.removeValue(forKey: outcome.name)?.user
+    report(outcome, submittedBy: sender)
     if outcome.receipt.notices > 0 { noticesCame.ring() }
-    for waiter in waiters.removeValue(forKey: outcome.name) ?? [] {
-      waiter.resolve(.success(outcome.receipt))
+    let waiting = waiters.removeValue(forKey: outcome.name) ?? []
+    for waiter in waiting { waiter.resolve(.success(outcome.receipt)) }
+    // Who submitted it has the file and the reasons.
+    if sender != nil, !waiting.isEmpty, let name = outcome.rejectedAs {
+      _ = try? spool.dropRejected(name)
     }
   }
 

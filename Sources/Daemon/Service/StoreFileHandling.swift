@@ -80,14 +80,9 @@ extension StoreService {
   }
 
   /// Attaches the store. If it was never searched for dangling references, that is done now.
-  func attach(
-    createIndexes: Bool, createConstraints: Bool = false, by user: UInt32
-  ) async throws -> AttachReport {
+  func attach(_ options: AttachOptions, by user: UInt32) async throws -> AttachReport {
     announceJournalMode()
-    let report = try await onStore {
-      try await writer.attach(
-        createIndexes: createIndexes, createConstraints: createConstraints)
-    }
+    let report = try await onStore { try await writer.attach(options) }
     condition.isDetached = false
     await openReaders()
     await followRest()
@@ -142,4 +137,11 @@ extension StoreService {
     try? await writer.tidyCompletely()
     await followRest()
   }
+}
+
+/// What else an attach creates.
+struct AttachOptions: Sendable {
+  var createIndexes = false
+  var createConstraints = false
+  var createFunctions = false
 }

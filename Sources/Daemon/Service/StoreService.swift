@@ -48,6 +48,7 @@ final class StoreService {
   var tally = StoreCounters()
   /// When the oldest row of the journal was first seen.
   var journalSince: (row: Int64, at: Int64)?
+  let journalGauge = JournalGauge()
   /// Sweeps that no caller waits for, and the users who asked for them.
   var requestedSweeps: [(kinds: [SweepKind], user: UInt32)] = []
   let sweepRequested = Bell()
@@ -144,7 +145,7 @@ final class StoreService {
     await withDiscardingTaskGroup { group in
       for work in [
         watchQueue, endLeases, retryPostponedSweeps, retryWaitingFiles, watchStore,
-        followTimetable, runRequestedSweeps, work,
+        watchServer, followTimetable, runRequestedSweeps, work,
       ] {
         group.addTask(executorPreference: EventLoop.shared) { await work() }
       }

@@ -184,6 +184,9 @@ actor StoreWriter {
     let writer = try attached().writer
     try noteTime(writer)
     try takeHeldLeases(writer)
+    // A client that asks for a sweep is told at once where the tables do not fit the model.
+    if !waits { _ = try writer.followSchema() }
+    if kinds.contains(.trash) || kinds.contains(.all) { forgetRejected() }
     let result = try writer.sweep(kinds, at: SystemClock.wall(), manners: sweepPolicy(waits: waits))
     let isRead = !configuration.model.immediateKinds.isEmpty
     if try !writer.hasJournal {
@@ -192,6 +195,13 @@ actor StoreWriter {
       watch.noteOwnNews()
     }
     return result
+  }
+
+  /// Rejected files are kept as long as the ledger, which tells of the others. What cannot be removed now
+  /// is tried again the next time.
+  private func forgetRejected() {
+    let age = Int64(configuration.model.retention.ledger / .milliseconds(1))
+    _ = try? spool?.forgetRejected(before: SystemClock.wall() - age)
   }
 
   private func noteTime(_ writer: any StoreWriting) throws {
@@ -241,7 +251,13 @@ actor StoreWriter {
     try attached().writer.set(pause)
   }
 
-  func followSchema() throws { _ = try current().writer.followSchema() }
+  /// Returns what of the model does not fit the tables.
+  @discardableResult
+  func followSchema() throws -> [ModelProblem] {
+    let writer = try current().writer
+    _ = try writer.followSchema()
+    return writer.bindingProblems
+  }
 
   func heldSweeps() throws -> [SweepResult] { try attached().writer.heldSweeps }
 
@@ -349,11 +365,12 @@ actor StoreWriter {
 
   func dropPlans(ofFile file: String) throws { try attached().writer.deletePlans(ofFile: file) }
 
-  func attach(createIndexes: Bool, createConstraints: Bool) throws -> AttachReport {
+  func attach(_ options: AttachOptions) throws -> AttachReport {
     watch = CommitReviewer()
     let writer = try current().writer
-    var report = try writer.attach(createIndexes: createIndexes)
-    if createConstraints { report.constraints = try writer.createConstraints() }
+    var report = try writer.attach(createIndexes: options.createIndexes)
+    if options.createConstraints { report.constraints = try writer.createConstraints() }
+    if options.createFunctions { report.functions = try writer.createFunctions() }
     isDetached = false
     return report
   }

@@ -2,6 +2,7 @@ internal import CascadeModel
 internal import CascadeSystem
 internal import CascadeStore
 internal import CascadePlanning
+internal import Spool
 internal import SystemdService
 
 /// Sweeps on request, and sweeps after commits of other connections.
@@ -174,13 +175,28 @@ extension StoreService {
     if problems == condition.problems { return }
     condition.problems = problems
     reportMismatch(problems)
+    // Files may have been set aside because of them.
+    if problems.isEmpty { _ = openSpool?.retrySetAside() }
+  }
+
+  /// Looks at once whether the tables fit the model. Returns what does not; while a sweep runs, what was
+  /// known before.
+  func lookAtTables() async -> [String] {
+    if !isServed || condition.isAtRest || progress.progress != nil { return condition.problems }
+    if let problems = try? await onStore({ try await writer.followSchema() }) {
+      note(problems.map(\.description))
+      wakeUp()
+    }
+    return condition.problems
   }
 
   /// The rows in the journal, if they can be read now.
   func journal() async -> ClosedRange<Int64>? {
     guard let gauge, !condition.isAtRest, condition.trouble == nil, !configuration.isExclusive
     else { return nil }
-    let journal = (try? await gauge.read { try $0.journal() }) ?? nil
+    let journal =
+      configuration.isFile
+      ? (try? await gauge.read { try $0.journal() }) ?? nil : await journalGauge.read(by: gauge)
     noteJournal(journal)
     return journal
   }

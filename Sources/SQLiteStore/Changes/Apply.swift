@@ -1,6 +1,7 @@
 package import CascadeModel
 internal import CascadeSQLite
 package import CascadeStore
+internal import CascadePlanning
 internal import SQLiteBinding
 package import SQLiteTables
 internal import SQLiteJournal
@@ -13,34 +14,60 @@ internal import SQLiteSweeps
 extension Writer {
   func apply(_ change: consuming Change) throws {
     switch consume change {
-    case .put(let node, let type, let value, let edges):
-      try put(node, type: type, value: value, edges: edges)
-    case .patch(let node, let set, let unset): try patch(node, set: set, unset: unset)
-    case .delete(let node): try delete(node)
+    case .put(let node, let type, let value, let edges, let merge, let mayDeleteItself):
+      let id = try put(node, type: type, value: value, edges: edges, merge: merge)
+      try note(id, mayDeleteItself: mayDeleteItself)
+    case .patch(let node, let set, let unset, let expected, let mayDeleteItself):
+      try requireUnchanged(node, expected)
+      try note(patch(node, set: set, unset: unset), mayDeleteItself: mayDeleteItself)
+    case .delete(let node, let expected):
+      try requireUnchanged(node, expected)
+      try delete(node)
     case .deleteAll(let collection): try deleteAll(collection)
-    case .link(let name, let from, let to, let rules):
-      try link(name, from: from, to: to, rules: rules)
+    case .link(let name, let from, let to, let rules, let mayDeleteItself):
+      var edges = self
+      try edges.link(name, from: from, to: to, rules: rules)
+      try note(from, mayDeleteItself: mayDeleteItself)
     case .unlink(let name, let from, let to, let removal):
-      try unlink(name, from: from, to: to, as: removal)
+      var edges = self
+      if try !edges.unlink(name, from: from, to: to, as: removal) { current.counts.passedOver += 1 }
+    case .relink(let name, let from, let to, let rules, let mayDeleteItself):
+      var edges = self
+      try edges.relink(name, from: from, to: to, rules: rules)
+      try note(from, mayDeleteItself: mayDeleteItself)
     case .flush: try flush(isLast: false)
     }
   }
 
   private func put(
-    _ node: Node, type: String?, value: JSONText?, edges: [DeclaredEdge]?
-  ) throws {
+    _ node: Node, type: String?, value: JSONText?, edges: [DeclaredEdge]?, merge: Bool
+  ) throws -> Int64 {
     if let table = try table(of: node.collection) {
-      return try put(node, in: table, type: type, value: value, edges: edges)
+      return try put(node, in: table, type: type, value: value, edges: edges, merge: merge)
     }
+    let (type, value) = try merge ? merged(node, type, value) : (type, value)
     let identity = try identity(of: node)
     let (id, isNew) = try upsert(identity, type: type, value: value?.text)
     try touch(id)
     try resolveReferencesTo(identity, to: id)
     try updatePropertyEdges(node, id, type: type, value: value, isNew: isNew)
-    guard let edges else { return }
+    try endWait(ofPut: .text(identity.key), in: identity.collection)
+    guard let edges else { return id }
     let old = isNew ? [:] : try declaredEdges(of: id)
     try declare(edges, of: node, id, insteadOf: old)
     if !isNew { try deleteTrashedList(of: id) }
+    return id
+  }
+
+  /// What an object is to have if a put merges these into it.
+  private func merged(
+    _ node: Node, _ type: String?, _ value: JSONText?
+  ) throws -> (String?, JSONText?) {
+    guard let id = try existing(node) else { return (type, value) }
+    let old = try db.first("SELECT type, value FROM cascade_node WHERE id = ?", .integer(id)) {
+      ($0.optionalText(0), $0.optionalText(1).map { JSONText(valid: $0) })
+    }
+    return (type ?? old?.0, try node.merging(value, into: old?.1))
   }
 
   private func upsert(
@@ -78,9 +105,11 @@ extension Writer {
     }
   }
 
-  private func patch(_ node: Node, set: [Member], unset: [String]) throws {
+  func patch(
+    _ node: Node, set: [Member], unset: [String], as removal: Removal = .sourceDeleted
+  ) throws -> Int64 {
     if let table = try table(of: node.collection) {
-      return try patch(node, in: table, set: set, unset: unset)
+      return try patch(node, in: table, set: set, unset: unset, as: removal)
     }
     guard let id = try existing(node) else {
       throw Rejection(.invalid, "\(node) cannot be patched: it does not exist", node: node)
@@ -96,7 +125,8 @@ extension Writer {
       "UPDATE cascade_node SET value = ? WHERE id = ?", .text(JSONText(object: members).text),
       .integer(id))
     try touch(id)
-    try updatePropertyEdges(node, id, patched: members, set.map(\.name) + unset)
+    try updatePropertyEdges(node, id, patched: members, set.map(\.name) + unset, as: removal)
+    return id
   }
 
   private func delete(_ node: Node) throws {
@@ -115,7 +145,9 @@ extension Writer {
     current.deadCount += db.changes
   }
 
-  private func link(_ name: String, from: Node, to: Destination, rules: Rules?) throws {
+  package func addStored(
+    _ name: String, _ from: Node, _ to: Destination, rules: Rules?
+  ) throws {
     let rules = try rules ?? modelRules(name, from: from, to: to)
     try add(
       EdgeKey(
@@ -124,20 +156,29 @@ extension Writer {
       rules: rules)
   }
 
-  private func unlink(
-    _ name: String, from: Node, to: Destination, as removal: Removal
-  ) throws {
+  package func removeStored(
+    _ name: String, _ from: Node, _ to: Destination, as removal: Removal
+  ) throws -> Bool {
     // Both ends are resolved first: a name that the model does not know is an error, not an absent
     // edge.
     let ends = (from: try existingId(.node(from)), to: try existingId(to))
-    if ends.from == nil || ends.to == nil { return current.counts.passedOver += 1 }
+    if ends.from == nil || ends.to == nil { return false }
     let edge = EdgeKey(
       source: try endId(from), name: try nameId(name), destination: try endId(to), origin: .manual)
-    if try !remove(edge, as: removal) { current.counts.passedOver += 1 }
+    return try remove(edge, as: removal)
+  }
+
+  private func note(_ source: Node, mayDeleteItself: Bool?) throws {
+    if mayDeleteItself == nil { return }
+    if let table = try table(of: source.collection) {
+      guard let place = try locate(keyValues(source, table), in: table) else { return }
+      return try note(number(place, in: table.id), mayDeleteItself: mayDeleteItself)
+    }
+    if let id = try existing(source) { try note(id, mayDeleteItself: mayDeleteItself) }
   }
 
   /// The id of a managed node that exists now.
-  private func existing(_ node: Node) throws -> Int64? {
+  func existing(_ node: Node) throws -> Int64? {
     guard let id = try existingId(identity(of: node)), try !isDead(id) else { return nil }
     return id
   }
@@ -152,8 +193,10 @@ extension Writer {
   ) throws -> Receipt {
     var submission = submission
     clock.now = submission.at
+    defer { noteEndOfDenials() }
     return try transaction {
       current.hold.id = submission.id
+      current.ownDeletions.areAllowed = submission.mayDeleteItself
       try applyAll(next)
       try flush()
       try rejectViolatedForeignKeys()
@@ -162,6 +205,11 @@ extension Writer {
       try record(submission)
       return receipt(submission)
     }
+  }
+
+  /// A change may be the end of a denial, and no trigger journals it.
+  private func noteEndOfDenials() {
+    if (try? db.waitsForEndOfDenial) == true { heldBack.endings += 1 }
   }
 
   func applyAll(_ next: () throws -> Change?) throws {
@@ -176,18 +224,5 @@ extension Writer {
       }
       count += 1
     }
-  }
-}
-
-extension [Member] {
-  mutating func apply(set: [Member], unset: [String]) {
-    for member in set {
-      if let index = firstIndex(where: { $0.isNamed(member.name) }) {
-        self[index] = member
-      } else {
-        append(member)
-      }
-    }
-    removeAll { member in unset.contains { member.isNamed($0) } }
   }
 }

@@ -12,28 +12,39 @@ internal import SQLiteDeletion
 /// has judged its edges.
 extension Writer {
   func put(
-    _ node: Node, in table: NodeTable, type: String?, value: JSONText?, edges: [DeclaredEdge]?
-  ) throws {
+    _ node: Node, in table: NodeTable, type: String?, value: JSONText?, edges: [DeclaredEdge]?,
+    merge: Bool
+  ) throws -> Int64 {
     let row = try columns(value, of: node, in: table)
     if type != nil { throw row.makeRejection("a row of a table has no \"type\"") }
     let keys = try keyValues(node, table)
     var id: Int64
     if let place = try locate(keys, in: table) {
-      id = try updateRow(row, setting: try replacement(row), at: place, in: table)
+      let given = try merge ? row.given.filter { !row.isKey($0.column) } : replacement(row)
+      id = try updateRow(
+        row, setting: try different(given, of: row, in: table), at: place, in: table)
       try revive(id)
     } else {
       id = try insert(row, in: table)
     }
     if let edges { id = try declare(edges, of: node, id, in: table) }
+    if try mayHoldBack, let place = try locate(keys, in: table) {
+      try endWait(ofPut: place.key, in: table.id)
+    }
     try touch(id)
+    return id
   }
 
-  func patch(_ node: Node, in table: NodeTable, set: [Member], unset: [String]) throws {
+  func patch(
+    _ node: Node, in table: NodeTable, set: [Member], unset: [String], as removal: Removal
+  ) throws -> Int64 {
     let row = try columns(set: set, unset: unset, of: node, in: table)
     guard let place = try locate(keyValues(node, table), in: table),
       try !isDead(number(place, in: table.id))
     else { throw Rejection(.invalid, "\(node) cannot be patched: it does not exist", node: node) }
-    try touch(updateRow(row, setting: row.given, at: place, in: table))
+    let id = try updateRow(row, setting: row.given, at: place, in: table, as: removal)
+    try touch(id)
+    return id
   }
 
   private func insert(_ row: RowValues, in table: NodeTable) throws -> Int64 {
@@ -41,6 +52,12 @@ extension Writer {
     try run(row.insertion, row.given.map(\.value), for: row, table)
     let place = try rowAfterWrite(row, in: table)
     try renameAbsentSpellings(place, as: table.stored(row.node.key)!, in: table)
+    return try noteInsertion(of: place, in: table, behind: mark)
+  }
+
+  func noteInsertion(
+    of place: RowLocation, in table: NodeTable, behind mark: Int64
+  ) throws -> Int64 {
     let id = try number(place, in: table.id)
     try db.run("INSERT OR IGNORE INTO temp.new_rows VALUES(?)", .integer(id))
     try revive(id)
@@ -51,18 +68,17 @@ extension Writer {
   }
 
   private func updateRow(
-    _ row: RowValues, setting given: [RowValues.Given], at place: RowLocation, in table: NodeTable
+    _ row: RowValues, setting given: [RowValues.Given], at place: RowLocation, in table: NodeTable,
+    as removal: Removal = .sourceDeleted
   ) throws -> Int64 {
     let id = try number(place, in: table.id)
     if given.isEmpty { return id }
     let edges = try rowEdges(of: id, in: table)
     let keys = try keyValues(row.node, table)
     let mark = try journalMark
-    try run(
-      row.update(setting: given.map(\.column), in: table), given.map(\.value) + keys, for: row,
-      table)
+    try run(row.update(setting: given, in: table), given.map(\.value) + keys, for: row, table)
     _ = try number(rowAfterWrite(row, in: table), in: table.id)
-    try recordChange(edges, becoming: rowEdges(of: id, in: table))
+    try recordChange(edges, becoming: rowEdges(of: id, in: table), as: removal)
     try unjournalOwnChange(of: id, in: table, behind: mark)
     return id
   }
@@ -81,8 +97,11 @@ extension Writer {
     var given: [RowValues.Given] = []
     for column in row.table.columns where !column.isGenerated && !row.isKey(column) {
       let isKept = primary.contains(column.name.folded)
-      let value = try row.value(of: column) ?? (isKept ? nil : defaultValue(column))
-      if let value { given.append((column, value)) }
+      if let value = row.value(of: column) {
+        given.append(value)
+      } else if !isKept {
+        given.append(RowValues.Given(column: column, value: try defaultValue(column)))
+      }
     }
     return given
   }
@@ -243,15 +262,17 @@ extension RowValues {
   /// A conflict is an error, whatever the table declares: it must not displace other rows.
   fileprivate var insertion: String {
     let columns = given.map { quoted($0.column.name) }.joined(separator: ", ")
-    let values = given.map { _ in "?" }.joined(separator: ", ")
+    let values = given.enumerated().map { $1.parameter($0 + 1) }.joined(separator: ", ")
     return "INSERT OR ABORT INTO main.\(quoted(table.name))(\(columns)) VALUES(\(values))"
   }
 
-  fileprivate func update(setting columns: [Table.Column], in table: NodeTable) -> String {
-    let assignments = columns.enumerated().map { "\(quoted($1.name)) = ?\($0 + 1)" }
+  fileprivate func update(setting given: [Given], in table: NodeTable) -> String {
+    let assignments = given.enumerated().map {
+      "\(quoted($1.column.name)) = \($1.parameter($0 + 1))"
+    }
     return """
       UPDATE OR ABORT \(table.rows) AS s SET \(assignments.joined(separator: ", "))
-      WHERE \(table.isKeyed("s", from: columns.count + 1))
+      WHERE \(table.isKeyed("s", from: given.count + 1))
       """
   }
 }

@@ -13,7 +13,15 @@ struct RowValues {
   private let collations: [String]
   private(set) var given: [Given] = []
 
-  typealias Given = (column: Table.Column, value: Value)
+  struct Given {
+    let column: Table.Column
+    let value: Value
+    /// The value has the bytes of a text, which may be no UTF-8.
+    var isText = false
+
+    /// The value, as the parameter of this number.
+    func parameter(_ number: Int) -> String { isText ? "CAST(?\(number) AS TEXT)" : "?\(number)" }
+  }
 
   init(_ node: Node, in table: NodeTable) {
     guard case .mapped(let its, let key, let collations) = table.kind else {
@@ -25,15 +33,33 @@ struct RowValues {
     self.collations = collations
   }
 
-  mutating func give(_ column: Table.Column, _ value: Value) throws {
-    if given.contains(where: { $0.column.name == column.name }) {
-      throw makeRejection("\"\(column.name)\" is given twice")
+  mutating func give(_ value: Given) throws {
+    if given.contains(where: { $0.column.name == value.column.name }) {
+      throw makeRejection("\"\(value.column.name)\" is given twice")
     }
-    given.append((column, value))
+    given.append(value)
   }
 
-  func value(of column: Table.Column) -> Value? {
-    given.first { $0.column.name == column.name }?.value
+  /// What a member of a change gives to its column.
+  func given(_ member: Member, to column: Table.Column) throws -> Given {
+    let value: GivenValue
+    do throws(GivenValue.Malformed) {
+      value = try GivenValue(member.value)
+    } catch {
+      throw makeRejection("\"\(column.name)\": \(error)")
+    }
+    switch value {
+    case .json: return Given(column: column, value: member.value.value(as: column.affinity))
+    case .blob(let bytes): return Given(column: column, value: .blob(bytes))
+    case .text(let bytes): return Given(column: column, value: .blob(bytes), isText: true)
+    case .real(let number) where number.isNaN:
+      throw makeRejection("\"\(column.name)\" cannot be NaN: SQLite stores it as NULL")
+    case .real(let number): return Given(column: column, value: .real(number))
+    }
+  }
+
+  func value(of column: Table.Column) -> Given? {
+    given.first { $0.column.name == column.name }
   }
 
   func collation(of column: Table.Column) -> String {
@@ -44,14 +70,19 @@ struct RowValues {
 
   /// Finds a column that may be written.
   func column(_ name: String) throws -> Table.Column {
-    let column = table.columns.first { $0.name == name } ?? table.column(name)
-    guard let column else {
-      let names = table.columns.filter { !$0.isGenerated }.map(\.name)
-      let hint = nearest(name, in: names).map { "; did you mean \"\($0)\"?" } ?? ""
-      throw makeRejection("the table \"\(table.name)\" has no column \"\(name)\"\(hint)")
-    }
+    let column = try anyColumn(name)
     if column.isGenerated { throw makeRejection("\"\(column.name)\" is a generated column") }
     return column
+  }
+
+  /// Finds a column that may be read.
+  func anyColumn(_ name: String) throws -> Table.Column {
+    if let column = table.columns.first(where: { $0.name == name }) ?? table.column(name) {
+      return column
+    }
+    let names = table.columns.filter { !$0.isGenerated }.map(\.name)
+    let hint = nearest(name, in: names).map { "; did you mean \"\($0)\"?" } ?? ""
+    throw makeRejection("the table \"\(table.name)\" has no column \"\(name)\"\(hint)")
   }
 
   func makeRejection(_ message: String) -> Rejection {
@@ -80,18 +111,20 @@ extension Writer {
   func columns(_ value: JSONText?, of node: Node, in table: NodeTable) throws -> RowValues {
     var row = RowValues(node, in: table)
     let keys = try keyValues(node, table)
-    for (column, value) in zip(row.key, keys) { try row.give(column, value) }
+    for (column, value) in zip(row.key, keys) {
+      try row.give(RowValues.Given(column: column, value: value))
+    }
     guard let value else { return row }
     guard let members = value.members() else {
       throw row.makeRejection("the value of a row must be an object whose members are columns")
     }
     for member in members {
       let column = try row.column(member.name)
-      let given = member.value.value(as: column.affinity)
+      let given = try row.given(member, to: column)
       if let place = row.key.firstIndex(where: { $0.name == column.name }) {
-        try rejectOtherKey(given, unless: keys[place], column, row)
+        try rejectOtherKey(given, unless: keys[place], row)
       } else {
-        try row.give(column, given)
+        try row.give(given)
       }
     }
     return row
@@ -100,11 +133,13 @@ extension Writer {
   /// Rejects a value that differs from the key. Compared as the column compares, for which 5, 5.0
   /// and '5' may be the same.
   private func rejectOtherKey(
-    _ given: Value, unless key: Value, _ column: Table.Column, _ row: RowValues
+    _ given: RowValues.Given, unless key: Value, _ row: RowValues
   ) throws {
-    let given = Key(given)?.value(as: column.affinity) ?? .null
+    let column = given.column
+    let value = given.isText ? given.value : Key(given.value)?.value(as: column.affinity) ?? .null
     let collation = quoted(row.collation(of: column))
-    let same = try db.integer(generated: "SELECT ?1 = ?2 COLLATE \(collation)", [given, key])
+    let same = try db.integer(
+      generated: "SELECT \(given.parameter(1)) = ?2 COLLATE \(collation)", [value, key])
     if same == 1 { return }
     throw row.makeRejection("\"\(column.name)\" is part of its key, but its value has another one")
   }
@@ -115,11 +150,8 @@ extension Writer {
     set: [Member], unset: [String], of node: Node, in table: NodeTable
   ) throws -> RowValues {
     var row = RowValues(node, in: table)
-    for member in set {
-      let column = try patched(member.name, row)
-      try row.give(column, member.value.value(as: column.affinity))
-    }
-    for name in unset { try row.give(patched(name, row), .null) }
+    for member in set { try row.give(row.given(member, to: patched(member.name, row))) }
+    for name in unset { try row.give(RowValues.Given(column: patched(name, row), value: .null)) }
     return row
   }
 

@@ -6,6 +6,7 @@ internal import CascadePlanning
 internal import SQLiteBinding
 internal import SQLiteJournal
 internal import SQLiteSweeps
+internal import SQLiteTables
 
 /// Compares the files on the disk with those that edges name. Both lists are in temporary tables,
 /// so memory is bounded; a root is known there by the collection that stands for its files. The disk
@@ -33,7 +34,9 @@ extension Reader {
   ) throws -> Findings {
     if model.files.isEmpty { return Findings() }
     return try db.snapshot {
-      let roots = FileRoots(model, surroundings)
+      var roots = FileRoots(model, surroundings)
+      let id = try db.meta(.storeId).map { "\($0)" } ?? ""
+      roots.leaveOutForeign(RootOwner(id: id, place: surroundings.realPath), claims: false)
       var findings = Findings()
       for problem in roots.problems {
         findings.add(Finding(kind: problem.kind.rawValue, message: problem.message), limit)

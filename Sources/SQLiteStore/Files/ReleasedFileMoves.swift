@@ -146,8 +146,11 @@ extension Writer {
     try adaptToSchema()
     var roots = FileRoots(model, surroundings)
     try leaveOutUnmounted(&roots)
-    files.areRootsRecorded = true
-    if !hasWork { return work }
+    let areOurs = try roots.leaveOutForeign(rootOwner(roots, surroundings), claims: true)
+    var isTrashKnown = files.areRootsRecorded
+    if !isTrashKnown { isTrashKnown = try takeOverUnknownTrash(roots, at: now, &work) }
+    files.areRootsRecorded = areOurs && isTrashKnown
+    if try !hasFileWork() && files.areRootsRecorded { return work }
     work.waiting.formUnion(roots.problems.filter { $0.kind == .fileRoot }.map(\.message))
     try restoreFiles(roots, &work)
     try moveReleased(roots, at: now, budget, &work)

@@ -58,6 +58,7 @@ extension Writer {
     if !attachment.isDetached, let batch = try? db.meta(.undoBatch) {
       throw StoreError("batch \(batch) is undone in part only; resume the store first")
     }
+    if !attachment.isDetached { try giveUpRoots() }
     try db.begin()
     defer { db.rollback() }
     let removed = try db.dropCascadeObjects()

@@ -1,3 +1,4 @@
+internal import CascadeModel
 package import CascadeSystem
 internal import CSystemd
 internal import Glibc

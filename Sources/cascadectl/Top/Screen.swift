@@ -20,8 +20,8 @@ struct ScreenLine {
 
   init(_ text: String, _ style: TextStyle = .plain) { add(text, style) }
 
-  /// The text must not have control characters.
   mutating func add(_ text: String, _ style: TextStyle = .plain) {
+    let text = text.escapingControls()
     parts.append((text, style))
     width += text.columns
   }

@@ -65,7 +65,7 @@ struct TopView {
 
   private func queue(_ store: JSON) -> [ScreenLine] {
     let spool = store["spool"]
-    let counts = ["waiting", "held", "rejected"]
+    let counts = ["waiting", "held", "rejected", "stuck"]
       .map { "\((spool?[$0]?.integer ?? 0).grouped) \($0)" }.joined(separator: ", ")
     let journal = (store["journal"]?.integer ?? 0).grouped
     return section("QUEUE", ["  change files: \(counts)", "  journal: \(journal) rows to sweep"])

@@ -201,8 +201,9 @@ final class Estate {
   /// Paths within the root, or within its trash, of whichever batch.
   private func files(_ name: String, outside: Bool) throws -> [String] {
     let found = try run(["/usr/bin/find", media, "-type", "f", "-printf", "%P\n"])
-    let paths = found.output.split(separator: "\n").map(String.init)
+    let all = found.output.split(separator: "\n").map(String.init)
     let trash = ".cascade-trash/"
+    let paths = all.filter { $0 != "\(trash)owner" }
     if outside { return paths.filter { !$0.hasPrefix(trash) }.sorted() }
     return paths.filter { $0.hasPrefix(trash) }.map { path in
       let kept = path.dropFirst(trash.count)

@@ -8,6 +8,7 @@ import PostgresSupport
 final class PostgresDaemon {
   let scratch: Scratch
   let database: Database
+  private let parameters: String
   private var daemon: Subprocess?
   private static let program = {
     Programs.cascaded + "-postgres"
@@ -22,11 +23,19 @@ final class PostgresDaemon {
     try start()
   }
 
-  /// No daemon runs yet. Several may serve a database, each with a spool of its own.
-  init(model: String, on database: Database) throws {
+  /// No daemon runs yet. Several may serve a database, each with a spool of its own. `parameters` are
+  /// added to its URI.
+  init(model: String, on database: Database, parameters: String = "") throws {
     scratch = try Scratch()
-    self.database = database
-    let head = "{ store: \"\(database.location)\", spool: \"\(scratch.path("spool"))\", "
+    (self.database, self.parameters) = (database, parameters)
+    try write(model: model)
+  }
+
+  /// A reload reads it.
+  func write(model: String) throws {
+    let store = database.location + parameters
+    let head = "{ store: \"\(store)\", spool: \"\(scratch.path("spool"))\", "
+    _ = try? scratch.directory.remove("model.json")
     try scratch.write("model.json", head + model.dropFirst())
   }
 
@@ -54,6 +63,7 @@ final class PostgresDaemon {
   }
 
   var state: String? { get throws { try status?["state"]?.string } }
+  var reason: String { get throws { try status?["reason"]?.string ?? "" } }
 
   func send(_ signal: CInt) { daemon?.send(signal) }
 
@@ -92,6 +102,10 @@ final class PostgresDaemon {
   func bySQL(_ sql: String) throws { try database.session().execute(sql) }
   func texts(_ sql: String) throws -> [String] {
     try database.session(as: "postgres").run(sql).texts
+  }
+
+  func texts(_ sql: String, on node: Cluster.Node) throws -> [String] {
+    try database.session(on: node).run(sql).texts
   }
 
   /// Whether its connection for writing holds the lock, or the term is its own. Connections have names

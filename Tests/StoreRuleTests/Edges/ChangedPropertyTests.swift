@@ -100,8 +100,9 @@ struct ChangedPropertyTests {
 
   @Test("Edges of others stay as they are")
   func others() throws {
-    let store = try filled("property: 'p'")
+    let store = try filled()
     try store.run("A-4>1 2{8>1}")
+    _ = try reopen(store, "property: 'p'")
     _ = try reopen(store)
     #expect(try store.graph() == "2=8>1 A-4>1")
   }

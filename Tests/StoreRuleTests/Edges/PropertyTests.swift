@@ -71,10 +71,6 @@ struct PropertyTests {
         #"n/A: a reference must be a string or an integer, but "p" has 1.5"#
       ),
       (
-        "property: 'p'", #"{"p":""}"#,
-        #"n/A: a reference must be a string or an integer, but "p" has an empty string"#
-      ),
-      (
         "property: 'p', toMany: true", #"{"p":["B",["n","B"]]}"#,
         #"n/A: a reference must be a string or an integer, but "p" has a list"#
       ),
@@ -156,24 +152,34 @@ struct PropertyTests {
 
   @Test("An edge of the list, one of nobody's and one of a property, alike, are three")
   func threeAlike() throws {
-    let store = try TestStore("property: 'p', rules: ['deleteDestinationIfAllSourcesDeleted']")
+    let store = try TestStore()
     let declared = DeclaredEdge(name: "e", destination: .node(node("B")), rules: 32)
     let value = JSONText(valid: #"{"p":"B"}"#)
     try store.apply([put("B"), .put(node("A"), type: nil, value: value, edges: [declared])])
     try store.run("A-32>B")
+    let writer = try Writer(
+      path: store.path,
+      model: StoreModel(
+        relationships: ["property: 'p', rules: ['deleteDestinationIfAllSourcesDeleted']"]))
     #expect(try store.graph() == "A-32>B A=32>B A=32>B")
     #expect(try store.reader.count(EdgeQuery(name: "e")) == 3)
-    try store.apply([put("A", "{}")])
-    #expect(try store.gone("~A->B") == "")
-    #expect(try store.gone("A{}") == "B")
+    try store.apply([put("A", "{}")], by: writer)
+    #expect(try store.apply(changes("~A->B"), by: writer).deleted.letters == "")
+    #expect(try store.apply(changes("A{}"), by: writer).deleted.letters == "B")
   }
 
-  @Test("Unlink means edges of nobody's, and passes over those of properties")
+  @Test("Unlink takes a reference out of a property, before it means an edge that was made by hand")
   func unlink() throws {
-    let store = try TestStore("property: 'p'")
+    let store = try TestStore()
     try store.apply([put("B"), put("A", #"{"p":"B"}"#)])
-    #expect(try store.run("~A->B").skippedChanges == 1)
-    #expect(try store.graph() == "A=0>B")
+    try store.run("A-0>B")
+    let writer = try Writer(path: store.path, model: StoreModel(relationships: ["property: 'p'"]))
+    #expect(try store.apply(changes("~A->B"), by: writer).skippedChanges == 0)
+    #expect(try store.graph() == "A-0>B")
+    #expect(try store.reader.node(node("A")).value?.text == #"{"p":null}"#)
+    #expect(try store.apply(changes("~A->B"), by: writer).skippedChanges == 0)
+    #expect(try store.graph() == "")
+    #expect(try store.apply(changes("~A->B"), by: writer).skippedChanges == 1)
   }
 
   @Test("What a property refers to is held by it, and a plan follows it")

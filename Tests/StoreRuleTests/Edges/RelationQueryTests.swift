@@ -225,7 +225,7 @@ struct RelationQueryTests {
       INSERT OR IGNORE INTO cascade_collection(name) VALUES('songs'), ('albums');
       INSERT OR IGNORE INTO cascade_name(name) VALUES('album');
       INSERT INTO cascade_trash_layout
-      SELECT 1, iif(name = 'songs', 1, 2), 'name', id, '', '[]', 1, 1, 0
+      SELECT 1, iif(name = 'songs', 1, 2), 'name', id, '', '[]', 1, 1, 0, '[]'
       FROM cascade_collection WHERE name IN ('songs', 'albums');
       INSERT INTO cascade_trash(batch, id, part, layout, via, name, rule, c0)
       SELECT 1, 1 << 62, 0, 1, (1 << 62) + 1, id, 4, 5 FROM cascade_name WHERE name = 'album';

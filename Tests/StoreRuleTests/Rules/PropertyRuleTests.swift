@@ -85,7 +85,7 @@ struct PropertyRuleTests {
   func secondSource(place: Place, rules: Rules) throws {
     if rules.contains(256) { return }
     let store = try store(place, rules)
-    try store.run("C C-0>B")
+    try store.run("C{0>B}")
     #expect(try store.gone("!A") == (rules.contains(8) ? "A B" : "A"))
   }
 

@@ -79,13 +79,15 @@ struct RowValidationTests {
   func together() throws {
     let store = try Library.store([song("optional: false")])
     try store.apply(rows("albums/A", "albums/B", #"songs/1 {"album":"A"}"#))
-    func link(_ from: String, _ to: String) -> Change {
-      .link(name: "album", from: node(from), to: .node(node(to)), rules: [])
+    func put(_ song: String, _ value: String, listing album: String) -> Change {
+      let edge = DeclaredEdge(name: "album", destination: .node(node(album)), rules: [])
+      return .put(node(song), type: nil, value: JSONText(valid: value), edges: [edge])
     }
-    #expect(try store.verdict([link("songs/1", "albums/a")]) == [])
-    #expect(try store.verdict([link("songs/1", "albums/B")]) == ["tooMany songs/1"])
+    let inA = #"{"album":"A"}"#
+    #expect(try store.verdict([put("songs/1", inA, listing: "albums/a")]) == [])
+    #expect(try store.verdict([put("songs/1", inA, listing: "albums/B")]) == ["tooMany songs/1"])
     #expect(try store.verdict([patched("songs/1", "album", "null")]) == [])
-    #expect(try store.verdict(rows("songs/2") + [link("songs/2", "albums/B")]) == [])
+    #expect(try store.verdict([put("songs/2", "{}", listing: "albums/B")]) == [])
     #expect(try store.verdict([.delete(node("albums/B"))]) == ["missingMandatory songs/2"])
   }
 

@@ -31,7 +31,12 @@ struct RandomPlaces {
   @Test("Sweeps of one kind that are stopped again and again end there too", arguments: 0..<2)
   func stopsOfKinds(part: UInt64) throws { try compare(.stoppedKinds, part) }
 
-  private func compare(_ way: Comparison.Way, _ part: UInt64) throws {
-    try PlacedHistories(SQLiteUnderTest()).compare(way, part)
+  @Test(
+    "What is denied waits, and goes when its denial ends",
+    arguments: [.sweeps, .stepped, .kinds, .stopped] as [Comparison.Way], 0..<2)
+  func denied(way: Comparison.Way, part: UInt64) throws { try compare(way, denies: true, part) }
+
+  private func compare(_ way: Comparison.Way, denies: Bool = false, _ part: UInt64) throws {
+    try PlacedHistories(SQLiteUnderTest()).compare(way, denies: denies, part)
   }
 }

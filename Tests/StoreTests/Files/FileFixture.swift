@@ -70,6 +70,14 @@ final class FileFixture {
   func isThere(_ path: String) -> Bool { text(path) != nil }
   func isKept(_ path: String, _ batch: Int64) -> Bool { isThere(".cascade-trash/\(batch)/\(path)") }
 
+  /// What is in the root and in its trash, beside the file that says whose the root is.
+  var content: [String] {
+    get throws {
+      let trash = try root.directory(".cascade-trash").names() + root.names()
+      return trash.map(\.description).filter { ![".cascade-trash", "owner"].contains($0) }
+    }
+  }
+
   @discardableResult
   func apply(_ changes: Change..., at time: Int64? = nil) throws -> Receipt {
     count += 1

@@ -33,7 +33,7 @@ struct FileSweepTests {
     #expect(files.isKept("a/b/1", batch))
     _ = try files.store.writer.sweep([.trash], at: SystemClock.wall() + 3_700_000)
     #expect(try files.tend().deletedFromTrash == 1)
-    #expect(try files.root.names() == ["a"])
+    #expect(try files.content == ["a"])
     #expect(try files.rows("cascade_trash_file") == 0)
   }
 
@@ -110,7 +110,7 @@ struct FileSweepTests {
     #expect(try files.tend().restored == 1)
     #expect(files.text("a/1") == "a/1")
     #expect(try files.rows("cascade_trash_file") == 0)
-    #expect(try files.root.names() == ["a"])
+    #expect(try files.content == ["a"])
   }
 
   @Test("What is in its place now is listed and left alone")
@@ -180,11 +180,12 @@ struct FileSweepTests {
   func sweep() throws {
     try files.write("1", "2")
     let note = Node("notes", .text("n"))
+    let edges = ["1", "2"].map {
+      Change.link(name: "by hand", from: note, to: files.file($0), rules: [])
+    }
+    try files.apply(.put(note, type: nil, value: nil, edges: nil), edges[0], edges[1])
     try files.apply(
-      .put(note, type: nil, value: nil, edges: nil), files.edge("n", "1", []),
-      files.edge("n", "2", []))
-    try files.apply(
-      .unlink(name: "of", from: note, to: files.file("1"), as: .edgeDeleted))
+      .unlink(name: "by hand", from: note, to: files.file("1"), as: .edgeDeleted))
     try files.tend()
     #expect(files.isThere("1"))
     #expect(try files.store.reader.planSweep([.files]).files == 1)

@@ -87,6 +87,25 @@ struct CollectionChangeTests {
     #expect(try store.apply([delete("n")], by: writer).deleted.letters == "albums/2 n tracks/2")
   }
 
+  @Test("A lease holds its row, whatever the collection is called now")
+  func leased() throws {
+    let store = try TestStore(
+      model: model("\(albums), \(songs)", references: album(of: "songs", to: "albums")),
+      schema: Self.schema)
+    _ = try store.writer.sweep([.all], at: 1)
+    try store.lease("'1'", in: "songs", until: 99_000_000_000)
+    let writer = try Writer(
+      path: store.path,
+      model: model(
+        "\(albums), tracks: { table: 'song', key: 'id' }",
+        references: album(of: "tracks", to: "albums")))
+    try store.bySQL("DELETE FROM album")
+    #expect(try writer.sweep([.cascade], at: 1).byCollection == ["tracks": 1])
+    #expect(try store.texts("SELECT id FROM song") == ["1"])
+    _ = try writer.release([.node(Node("tracks", .text("1")))], owner: nil)
+    #expect(try writer.sweep([.cascade], at: 1).byCollection == ["tracks": 1])
+  }
+
   @Test("Names may go round: each keeps what it has edges to", arguments: [false, true])
   func renamedInTurn(swaps: Bool) throws {
     let store = try TestStore(model: model("\(albums), \(songs)"), schema: Self.schema)

@@ -127,6 +127,31 @@ struct JournalTriggerTests {
     #expect(Set(try recursive.journal().split(separator: ", ")).isSuperset(of: expected))
   }
 
+  @Test(
+    "Only a row that is displaced counts as gone",
+    arguments: [
+      ("REPLACE INTO song VALUES('v', 'b', 'V', 'x')", ["s gone"]),
+      ("UPDATE OR REPLACE song SET isrc = 'x' WHERE id = 't'", ["s gone"]),
+      (
+        "INSERT INTO song VALUES('v', 'b', 'V', 'x') ON CONFLICT(isrc) DO UPDATE SET title = 'Z'",
+        ["s there"]
+      ),
+      (
+        "INSERT OR IGNORE INTO song VALUES('v', 'b', 'V', 'x'); INSERT INTO song(id) VALUES('w')",
+        ["s there"]
+      ),
+    ])
+  func marked(sql: String, marks: [String]) throws {
+    for recursive in ["OFF", "ON"] {
+      let store = try store()
+      try store.bySQL("PRAGMA recursive_triggers = \(recursive); \(sql)")
+      let found = try store.texts(
+        "SELECT DISTINCT key || iif(gone IN (1, 2), ' gone', ' there') FROM cascade_journal WHERE gone NOTNULL"
+      )
+      #expect(found == marks)
+    }
+  }
+
   @Test("Where the model says so, nobody looks for what is replaced")
   func ignored() throws {
     let model = JournalTriggerTests.model.replacing(

@@ -145,9 +145,9 @@ struct LeaseTests {
     try store.run("A B C A-32>B A-8>C")
     try lease(nil)
     #expect(try store.gone("!A") == "A")
-    try store.run("X X-0>B A")
+    try store.run("X X-0>B X-0>C")
     #expect(try sweep() == "")
-    #expect(try store.alive() == "A B C X")
+    #expect(try store.alive() == "B C X")
     #expect(try spared() == 0)
   }
 

@@ -8,8 +8,7 @@ import SQLiteBinding
 import Testing
 import SQLiteSweeps
 
-/// What has a reason to go, and is denied, goes in the sweep that deletes what denied it; and not
-/// later.
+/// What has a reason to go, and is denied, goes with what denied it, or when that has gone.
 @Suite("What is still denied")
 struct PendingDenialTests {
   /// Of each kind of edge between x and d, one rule says that d goes; h denies that.

@@ -115,10 +115,12 @@ struct RetentionTests {
     let receipt = try files.apply(
       .delete(Node("albums", .integer(1))), .delete(Node("albums", .integer(2))))
     try files.tend()
-    let writer = files.store.writer
-    #expect(try writer.group { try writer.deleteSomeExpired(at: 1 << 50, rows: 1) })
+    files.store.sweepsInSteps(of: 1)
+    #expect(throws: Stopped.self) {
+      try files.store.writer.sweep([.trash], at: 1 << 50, manners: .stopping(after: 1))
+    }
     #expect(throws: UndoUnavailable.notInTrash) { try files.store.undo(receipt) }
-    while try writer.group({ try writer.deleteSomeExpired(at: 1 << 50, rows: 1) }) {}
+    _ = try files.store.writer.sweep([.trash], at: 1 << 50)
     #expect(try files.rows("cascade_trash_file WHERE fate <> 1") == 0)
   }
 
@@ -147,10 +149,8 @@ struct RetentionTests {
       """)
     try store.run("A")
     try store.run("B")
-    func forget() throws -> Bool {
-      try store.writer.group { try store.writer.deleteSomeExpired(at: 1 << 50, rows: 3) }
-    }
-    while try forget() {}
+    store.sweepsInSteps(of: 3)
+    _ = try store.writer.sweep([.trash], at: 1 << 50)
     #expect(try count(store, "cascade_ledger WHERE outcome = 'applied'") == 0)
     #expect(try count(store, "cascade_ledger") == 9)
   }

@@ -345,11 +345,9 @@ struct UndoTests {
     let receipt = try store.apply([.delete(root)])
     let day: Int64 = 86_400_000
     func forget(_ time: Int64) throws -> Int {
-      var steps = 0
-      while try store.writer.group({ try store.writer.deleteSomeExpired(at: time, rows: 3) }) {
-        steps += 1
+      try store.withSteps(of: 3) {
+        try store.writer.sweep([.trash], at: time).lockMilliseconds.count
       }
-      return steps
     }
     #expect(try forget(day) == 0)
     #expect(try forget(day + 2) > 4)

@@ -5,6 +5,12 @@ export const state = {
   readOnly: true, version: "", stores: [], problems: [], events: [], store: null, gone: null,
 };
 
+// Letters that would show the rest of a text as what it is not, or end its line, as on a terminal.
+const misleading =
+  /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u206f]/g;
+export const plain = (text) => (typeof text !== "string" ? text
+  : text.replace(misleading, (c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, "0")}`));
+
 // Elements. A name may have classes: "p.soft.small". An attribute `on…` is a listener.
 export function h(name, attributes, ...children) {
   const [tag, ...classes] = name.split(".");
@@ -13,9 +19,10 @@ export function h(name, attributes, ...children) {
   for (const [key, value] of Object.entries(attributes ?? {})) {
     if (value === undefined || value === null || value === false) continue;
     if (key.startsWith("on")) element.addEventListener(key.slice(2), value);
-    else element.setAttribute(key, value === true ? "" : value);
+    else element.setAttribute(key, value === true ? "" : key === "title" ? plain(value) : value);
   }
-  element.append(...children.flat(9).filter((child) => child !== null && child !== undefined));
+  const shown = children.flat(9).filter((child) => child !== null && child !== undefined);
+  element.append(...shown.map(plain));
   return element;
 }
 
@@ -74,7 +81,7 @@ export function tell(text, failed = false) {
 function confirmed(title, text, yes) {
   const dialog = document.getElementById("ask");
   document.getElementById("ask-title").textContent = title;
-  document.getElementById("ask-text").textContent = text;
+  document.getElementById("ask-text").textContent = plain(text);
   document.getElementById("ask-yes").textContent = yes;
   dialog.returnValue = "no";
   dialog.showModal();

@@ -1,10 +1,10 @@
 // Pictures: a chain of causes, and a graph, as SVG.
-import { h, link, nodeText } from "./app.js";
+import { h, link, nodeText, plain } from "./app.js";
 
 function s(name, attributes, ...children) {
   const element = document.createElementNS("http://www.w3.org/2000/svg", name);
   for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, value);
-  element.append(...children.flat(9).filter(Boolean));
+  element.append(...children.flat(9).filter(Boolean).map(plain));
   return element;
 }
 

@@ -295,17 +295,19 @@ function rejectedRow({ file, reasons }) {
 }
 
 async function drawSpool() {
-  const { waiting, held, rejected } = await ask("Spool");
+  const { waiting, held, rejected, stuck } = await ask("Spool");
   const names = (list) => h("ul.plain", {}, list.map((name) => h("li", {}, h("code", {}, name))));
   const part = (title, list, ...content) =>
     (list.length ? h("section.card", {}, h("h2", {}, title), content) : null);
   return [h("h1", {}, "Spool"),
     h("section.card", {}, figures([["waiting", number(waiting.length)],
-      ["held", number(held.length)], ["rejected", number(rejected.length)]])),
+      ["held", number(held.length)], ["rejected", number(rejected.length)],
+      ["stuck", number(stuck.length)]])),
     part("Waiting", waiting, names(waiting.slice(0, 100))),
     part("Held", held, names(held.map((one) => one.file)),
       h("p", {}, h("a", { href: link("held") }, "what they would delete"))),
-    part("Rejected", rejected, table(["file", "why", ""], rejected.map(rejectedRow)))];
+    part("Rejected", rejected, table(["file", "why", ""], rejected.map(rejectedRow))),
+    part("Stuck", stuck, table(["file", "why", ""], stuck.map(rejectedRow)))];
 }
 
 const sumOf = (read) => state.stores.reduce((sum, store) => sum + read(store), 0);
@@ -318,5 +320,6 @@ export const views = {
     waiting: () => sumOf((store) => store.heldPlans.length + store.spool.held) },
   why: { title: "Why", draw: drawWhy },
   check: { title: "Check", draw: drawCheck },
-  spool: { title: "Spool", draw: drawSpool, waiting: () => sumOf((store) => store.spool.rejected) },
+  spool: { title: "Spool", draw: drawSpool,
+    waiting: () => sumOf((store) => store.spool.rejected + store.spool.stuck) },
 };

@@ -1,0 +1,113 @@
+internal import CascadeModel
+internal import CascadeSystem
+
+/// The store that a root of files belongs to. Two stores would remove each other's files, because neither
+/// knows the edges of the other. So the trash of a root has a file that says whose it is, and every other
+/// store, also a copy, leaves the root alone.
+package struct RootOwner: Sendable {
+  /// What tells the store from others, and what it shares with its copies.
+  package let id: String
+  /// Where it is, which tells it from its copies.
+  package let place: String
+  /// The inode of the database when it claimed the root, which it keeps if it loses the id by a detach;
+  /// nil if it is not a file.
+  package let inode: Int64?
+
+  package init(id: String, place: String, inode: Int64? = nil) {
+    (self.id, self.place, self.inode) = (id, place, inode)
+  }
+
+  fileprivate func isStore(of other: RootOwner) -> Bool { id == other.id && place == other.place }
+
+  fileprivate init?(_ bytes: [UInt8]) {
+    guard let object = try? JSON.parse(String(decoding: bytes, as: UTF8.self)),
+      let id = object["store"]?.string, let place = object["at"]?.string
+    else { return nil }
+    self.init(id: id, place: place, inode: object["inode"]?.integer)
+  }
+
+  fileprivate var bytes: [UInt8] {
+    let inode = inode.map { [JSON.Field("inode", .integer($0))] } ?? []
+    let object = JSON.object([.init("store", .string(id)), .init("at", .string(place))] + inode)
+    return Array("\(object.text)\n".utf8)
+  }
+}
+
+extension FileRoots {
+  package var owners: [RootOwner] { all.compactMap { (try? $0.owner()) ?? nil } }
+
+  /// Leaves out the roots of other stores. With `claims`, those that belong to none belong to this one
+  /// from now on, unless they are empty: an empty directory may be where a file system is to be mounted.
+  /// Returns whether all roots that can be used are this store's.
+  @discardableResult
+  package mutating func leaveOutForeign(_ store: RootOwner, claims: Bool) -> Bool {
+    var areOurs = true
+    for root in all {
+      let mayClaim = claims && !store.id.isEmpty
+      let claimed = try? mayClaim && !root.isEmpty ? root.claim(for: store) : root.owner()
+      guard let owner = claimed ?? nil, !owner.isStore(of: store) else { continue }
+      areOurs = false
+      leaveOut(root, because: root.objection(to: owner, of: store))
+    }
+    return areOurs
+  }
+}
+
+extension FileRoot {
+  private static let ownerFile = "\(trash)/owner"
+  private static let longestOwner = 64 << 10
+
+  fileprivate func objection(to owner: RootOwner, of store: RootOwner) -> String {
+    let whose = owner.id == store.id ? "another copy of this store" : "another store"
+    return "it belongs to \(whose), \(owner.place): two stores would remove each other's files. If "
+      + "that one does not use it any more, or is this one in its new place, remove "
+      + "\(path)/\(FileRoot.ownerFile)"
+  }
+
+  /// Nil if the root belongs to no store.
+  fileprivate func owner() throws -> RootOwner? {
+    guard let spot = try spot(FileRoot.ownerFile),
+      try spot.parent.status(of: spot.name)?.kind == .file
+    else { return nil }
+    let bytes = try spot.parent.file(spot.name).readWhole(limit: FileRoot.longestOwner)
+    return bytes.flatMap(RootOwner.init) ?? RootOwner(id: "", place: "unknown")
+  }
+
+  /// Returns whose the root is then.
+  fileprivate func claim(for store: RootOwner) throws -> RootOwner? {
+    if let owner = try owner() { return owner }
+    let trash = try directory.makeDirectory(beneath: FileRoot.trash, mode: 0o700)
+    let random = try Process.randomBytes(8).map { String($0, radix: 16) }.joined()
+    let name = FileName(".owner-\(random)")
+    let file = try trash.file(name, .createNew, mode: 0o600)
+    do {
+      try file.writeAll(store.bytes)
+      try file.sync()
+      try trash.rename(name, to: trash, asNew: FileName("owner"))
+    } catch {
+      try trash.remove(name)
+      if !error.isTaken { throw error }
+    }
+    try trash.sync()
+    return try owner()
+  }
+
+  /// Removes the claim of this store, which is not to be attached any more.
+  package func giveUp(_ store: RootOwner) throws {
+    guard try owner()?.isStore(of: store) == true, let spot = try spot(FileRoot.ownerFile) else {
+      return
+    }
+    try spot.parent.remove(spot.name)
+    try removeEmpty(FileRoot.trash)
+  }
+
+  /// Whether there is nothing but what Cascade itself has put there to claim it.
+  package var isEmpty: Bool {
+    get throws {
+      let names = try directory.names().map(\.description)
+      if names != [FileRoot.trash] { return names.isEmpty }
+      guard let spot = try spot(FileRoot.ownerFile) else { return false }
+      return try spot.parent.names().map(\.description) == ["owner"]
+    }
+  }
+}

@@ -1,0 +1,26 @@
+internal import CascadeModel
+internal import CascadePlanning
+internal import CascadePostgres
+internal import CascadeStore
+internal import PostgresTables
+
+extension StoreConnection {
+  /// A standby that was promoted is the same store. A copy in a cluster of its own is another one.
+  var rootOwner: RootOwner {
+    get throws {
+      let row = try db.run(
+        "SELECT system_identifier, current_database() FROM pg_control_system()"
+      ).rows[0]
+      return RootOwner(id: row[0] ?? "", place: "the PostgreSQL database \(row[1] ?? "")")
+    }
+  }
+}
+
+extension PostgresWriter {
+  /// After a detach.
+  func giveUpRoots() throws {
+    if model.files.isEmpty { return }
+    let owner = try store.rootOwner
+    for root in FileRoots(model, StorePaths(store: "/", spool: "/")).all { try? root.giveUp(owner) }
+  }
+}

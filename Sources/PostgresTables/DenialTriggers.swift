@@ -1,0 +1,110 @@
+internal import CascadeModel
+internal import CascadePostgres
+internal import PostgresBinding
+
+/// What the triggers refuse to delete.
+///
+/// 1. A denial reads the rows that deny, and must not miss any. Where row security hides some, and the daemon has
+///    not noticed yet, PostgreSQL refuses the statement (`row_security`).
+/// 2. When it has noticed, the trigger refuses what cannot be judged, and says why.
+extension Triggers {
+  /// Refuses a deletion at once. What a response to the daemon's own writes deletes is not refused,
+  /// because that would end the sweep.
+  func denials(_ table: MappedTable, _ old: String) -> String {
+    let isGone = binding.partitions[table.name].map { _ in " AND \(hasNotMoved(table))" } ?? ""
+    let byDestination = judged(of: table, at: .destination).map { relation in
+      let edges = "\(old), \(relation.edges())"
+      let leads = relation.leads(to: "o") + isGone
+      return holdAlternatives(relation, edges, leads)
+        + denial(relation, "\(edges) WHERE \(leads)\(relation.andNowhereElse())")
+    }
+    let bySource = judged(of: table, at: .source).map { relation in
+      let to = "\(relation.destination.name) t"
+      guard let join = relation.join else {
+        let edges = "\(old)\(relation.references(of: "o"))"
+        return denial(
+          relation, "\(edges), \(to) WHERE \(relation.leads(to: "t", in: "o"))\(isGone)")
+      }
+      let isOfSource = join.source.equal("e", table.key, "o")
+      return denial(
+        relation,
+        "\(old), \(join.name) e, \(to) WHERE \(isOfSource) AND \(relation.leads(to: "t"))\(isGone)")
+    }
+    let all = byDestination + bySource
+    if all.isEmpty { return refusals(of: table, old, isGone) }
+    return """
+      SET LOCAL row_security = off;
+      \(all.joined(separator: "\n"))
+      SET LOCAL row_security = on;
+      \(refusals(of: table, old, isGone))
+      """
+  }
+
+  /// The relations that may deny the deletion of rows of a table, and of which this can be told.
+  private func judged(of table: MappedTable, at end: EdgeEnd) -> [EdgeRelation] {
+    let all = end == .destination ? binding.relations(to: table) : binding.relations(from: table)
+    return all.filter { relation in
+      relation.rules.contains(end.denial) && reasonNotToJudge(relation, at: end) == nil
+    }
+  }
+
+  /// Why it cannot be told whether a relation denies the deletion of nodes at one end: a table cannot be
+  /// read that has its edges, or the nodes at the other end.
+  private func reasonNotToJudge(_ relation: EdgeRelation, at end: EdgeEnd) -> String? {
+    let read =
+      [relation.join?.name, relation.table(at: end.other).name]
+      + relation.alternatives.map(\.table.name)
+    return read.compactMap(\.self).compactMap { binding.stopped.hidden[$0] }.first
+  }
+
+  /// Refuses what cannot be judged, if it could be once.
+  private func refusals(of table: MappedTable, _ old: String, _ isGone: String) -> String {
+    let refused = EdgeEnd.allCases.flatMap { end in
+      binding.stopped.relationships.filter { one in
+        one.number != nil && one.denies(at: end) && one.collection(at: end) == table.collection
+          && one.relation.map { reasonNotToJudge($0, at: end) != nil } ?? true
+      }
+    }
+    return refused.map { one in
+      raise(
+        "Cascade: \(one.refusal)",
+        if: "EXISTS (SELECT FROM \(old) WHERE true\(isGone))")
+    }.joined(separator: "\n")
+  }
+
+  /// Holds the other rows to which the references lead, so that no other session deletes these at the
+  /// same time.
+  private func holdAlternatives(
+    _ relation: EdgeRelation, _ edges: String, _ leads: String
+  ) -> String {
+    relation.alternatives.map { other in
+      """
+      PERFORM 1 FROM \(edges), \(other.table.name) a
+      WHERE \(leads) AND \(other.columns.equal("s", other.table.key, "a"))
+      ORDER BY \(other.table.key.values("a")) FOR KEY SHARE OF a;
+
+      """
+    }.joined()
+  }
+
+  private func denial(_ relation: EdgeRelation, _ rows: String) -> String {
+    let message =
+      "Cascade: \"\(relation.name)\" from \"\(relation.source.collection)\" denies this deletion"
+    return raise(message, if: "EXISTS (SELECT FROM \(rows))")
+  }
+
+  private func raise(_ message: String, if condition: String) -> String {
+    """
+    IF session_user <> \(literal(role)) AND \(condition) THEN
+      RAISE EXCEPTION USING ERRCODE = 'foreign_key_violation', MESSAGE = \(literal(message));
+    END IF;
+    """
+  }
+}
+
+extension EdgeEnd {
+  /// The rule that denies the deletion of nodes at this end.
+  fileprivate var denial: Rules {
+    self == .source ? .denySourceDeletion : .denyDestinationDeletion
+  }
+}

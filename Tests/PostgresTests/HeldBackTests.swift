@@ -1,0 +1,14 @@
+import PostgresSupport
+import StoreDefinition
+import Testing
+
+@Suite("What was held back on PostgreSQL", .enabled(if: Cluster.isInstalled, "\(Cluster.missing)"))
+struct HeldBackTests {
+  @Test(
+    "It goes when it should",
+    arguments: HeldBack.Claim.allCases.filter { ![.isJudged, .isToldOnce].contains($0) },
+    HeldBack.Holder.allCases)
+  func claim(_ claim: HeldBack.Claim, by holder: HeldBack.Holder) throws {
+    try HeldBack(PostgresUnderTest()).expect(claim, by: holder)
+  }
+}

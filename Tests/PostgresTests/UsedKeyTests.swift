@@ -1,0 +1,13 @@
+import PostgresSupport
+import StoreDefinition
+import Testing
+
+@Suite(
+  "Keys that are used again on PostgreSQL",
+  .enabled(if: Cluster.isInstalled, "\(Cluster.missing)"))
+struct UsedKeyTests {
+  @Test("They name other nodes", arguments: UsedKeys.Claim.allCases, UsedKeys.Way.allCases)
+  func claim(_ claim: UsedKeys.Claim, _ way: UsedKeys.Way) throws {
+    try UsedKeys(PostgresUnderTest()).expect(claim, way)
+  }
+}
