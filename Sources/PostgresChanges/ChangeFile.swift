@@ -46,15 +46,16 @@ package struct ChangeFile {
   package init(
     _ store: StoreConnection, batch: Int64, _ submission: Submission,
     hasWaiting: Bool, isApproved: @escaping (HeldPlan) throws -> Bool
-  ) {
+  ) throws {
     (self.store, self.batch) = (store, batch)
     (id, at, self.isApproved) = (submission.id, submission.at, isApproved)
     ownDeletionsAreAllowed = submission.mayDeleteItself
     self.hasWaiting = hasWaiting
-    written = WrittenRows(store, batch: batch)
+    written = WrittenRows(store, batch: batch, hasWaiting: hasWaiting)
     edges = StoredEdges(store, batch: batch)
     files = StoredFiles(store, batch: batch)
     joins = JoinRows(store, batch: batch)
+    if hasWaiting { try HeldEdges(store).dropReturned() }
   }
 
   var db: Session { _read { yield store.db } }
@@ -150,7 +151,7 @@ package struct ChangeFile {
     try edges.begin()
     try files.begin()
     joins.begin()
-    written = WrittenRows(store, batch: batch)
+    written = WrittenRows(store, batch: batch, hasWaiting: hasWaiting)
     (made, exceptions) = ([], [])
     lastDeleted =
       try db.run("SELECT max(id) FROM cascade.deleted WHERE batch = \(batch)").integer ?? 0

@@ -23,7 +23,11 @@ struct WrittenRows {
   /// How many edges were removed so that nothing follows.
   private var removedAlone = 0
 
-  init(_ store: StoreConnection, batch: Int64) { (self.store, self.batch) = (store, batch) }
+  private let hasWaiting: Bool
+
+  init(_ store: StoreConnection, batch: Int64, hasWaiting: Bool) {
+    (self.store, self.batch, self.hasWaiting) = (store, batch, hasWaiting)
+  }
 
   // MARK: - Before
 
@@ -153,6 +157,14 @@ struct WrittenRows {
       ).integer ?? 0)
   }
 
+  private func endWaiting(_ relation: EdgeRelation, _ keys: String) throws {
+    let hadBefore = """
+      EXISTS (SELECT FROM cascade.work i WHERE \(isLost("\(relation.number)", "i"))
+        AND i.key = j.key AND i.other = j.other)
+      """
+    try HeldEdges(store).dropWritten(relation, keys, unless: hadBefore)
+  }
+
   private func isLost(_ relations: String, _ row: String = "j") -> String {
     """
     \(row).what = \(JournalSubject.lost.rawValue) AND \(row).subject IN (\(relations))
@@ -172,6 +184,7 @@ struct WrittenRows {
   }
 
   private func journalMissing(_ relation: EdgeRelation, _ keys: String) throws {
+    if hasWaiting { try endWaiting(relation, keys) }
     let dangling = relation.dangling(at: .destination)
     let row =
       relation.staysDangling

@@ -34,7 +34,7 @@ extension PostgresWriter {
       try DeferredConstraints(store).postpone()
       let begun = try db.runAgain("SELECT nextval('cascade.batch'), \(HeldEdges.areAny)").rows[0]
       let hasWaiting = begun[1] == "t"
-      var file = ChangeFile(
+      var file = try ChangeFile(
         store, batch: Int64(begun[0]!)!, submission, hasWaiting: hasWaiting
       ) {
         try self.isApproved($0, ofFile: submission.id)

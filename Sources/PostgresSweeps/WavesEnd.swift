@@ -51,6 +51,7 @@ extension Waves {
       """
       SELECT \(relation.source.key.text("s")), \(relation.to())
       FROM \(relation.edges()) WHERE \(lost.condition) AND \(relation.isDangling)
+      AND \(isNotWaiting(relation))
       EXCEPT SELECT j.key, j.other FROM cascade.work j WHERE \(isDone(.widowed, relation))
       """, lost.values)
   }

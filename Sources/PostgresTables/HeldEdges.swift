@@ -89,8 +89,10 @@ package struct HeldEdges {
     try db.run("DELETE FROM cascade.work j WHERE \(isOver("j"))")
   }
 
-  /// A change file has put this row of a table, so it does not go any more for an edge that it has lost.
+  /// A change file has put this row of a table, so it does not go any more for an edge that it has lost,
+  /// and what refers to it does not wait any more.
   package func drop(put key: String, in table: MappedTable) throws {
+    try dropWidowed(to: table, where: { "\($0) = $1" }, with: [key])
     for group in groups where group.destination.number == table.number {
       try db.run(
         """
@@ -98,6 +100,45 @@ package struct HeldEdges {
           SELECT \(table.key.text("t")) FROM \(table.name) t WHERE \(table.key.equal("t", text: "$1")))
         """, [key])
     }
+  }
+
+  /// Before a change file changes anything: a reference waits no longer whose destination is there again.
+  package func dropReturned() throws {
+    for table in binding.tables.values { try dropWidowed(to: table, where: table.has) }
+  }
+
+  private func dropWidowed(
+    to table: MappedTable, where condition: (String) -> String, with values: [String?] = []
+  ) throws {
+    let relations = binding.relations.filter {
+      $0.join == nil && $0.destination.number == table.number && $0.isFollowed(.widowed)
+    }
+    if relations.isEmpty { return }
+    let numbers = relations.map { "\($0.number)" }.joined(separator: ", ")
+    try db.run(
+      "DELETE FROM cascade.work j WHERE \(HeldEdges.isWidowed("j", numbers)) AND \(condition("j.other"))",
+      values)
+  }
+
+  /// A change file has written these rows. `hadBefore` tells whether a row `j` of `cascade.work` is of an
+  /// edge that was there before: any other is a new one, and does not wait.
+  package func dropWritten(
+    _ relation: EdgeRelation, _ keys: String, unless hadBefore: String
+  ) throws {
+    if relation.join != nil || !relation.isFollowed(.widowed) { return }
+    try db.run(
+      """
+      DELETE FROM cascade.work j WHERE \(HeldEdges.isWidowed("j", "\(relation.number)"))
+      AND j.key = ANY($1) AND NOT \(hadBefore)
+      """, [keys])
+  }
+
+  /// Whether a row of `cascade.work` waits because a reference has lost its destination.
+  static func isWidowed(_ row: String, _ relations: String) -> String {
+    """
+    \(row).batch = \(waiting) AND NOT \(row).done
+    AND \(row).what = \(JournalSubject.widowed.rawValue) AND \(row).subject IN (\(relations))
+    """
   }
 
   /// Whether something was held back, also for other reasons.
@@ -166,8 +207,7 @@ extension EdgeRelation {
   package func isNotHeldBack(lost key: String) -> String {
     if join != nil { return "true" }
     return """
-      NOT EXISTS (SELECT FROM cascade.work w WHERE w.batch = \(HeldEdges.waiting) AND NOT w.done
-        AND w.what = \(JournalSubject.widowed.rawValue) AND w.subject = \(number)
+      NOT EXISTS (SELECT FROM cascade.work w WHERE \(HeldEdges.isWidowed("w", "\(number)"))
         AND w.key = \(source.key.text("s")) AND w.other = \(key))
       """
   }

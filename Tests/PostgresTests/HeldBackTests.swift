@@ -6,8 +6,7 @@ import Testing
 struct HeldBackTests {
   @Test(
     "It goes when it should",
-    arguments: HeldBack.Claim.allCases.filter { ![.isJudged, .isToldOnce].contains($0) },
-    HeldBack.Holder.allCases)
+    arguments: HeldBack.Claim.allCases, HeldBack.Holder.allCases)
   func claim(_ claim: HeldBack.Claim, by holder: HeldBack.Holder) throws {
     try HeldBack(PostgresUnderTest()).expect(claim, by: holder)
   }
