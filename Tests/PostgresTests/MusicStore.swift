@@ -15,6 +15,8 @@ final class PostgresFixture {
   var writer: PostgresWriter { current! }
   private(set) var reader: PostgresReader
   var count: Int64 = 0
+  /// The owner of the first table, if each has one of its own.
+  private var firstOwner: String?
 
   convenience init(_ model: String, schema: String, lenient: Bool = true) throws {
     try self.init(
@@ -53,6 +55,7 @@ final class PostgresFixture {
         ALTER TABLE \(table) OWNER TO \(owner)
         """)
     }
+    firstOwner = "\(database.name)_0"
     try writer.followSchema()
     let statements = try writer.createFunctions().forOwner
     if !statements.isEmpty { try superuser.execute(statements.joined(separator: ";")) }
@@ -78,6 +81,13 @@ final class PostgresFixture {
   }
 
   func close() { current = nil }
+
+  /// As somebody does who makes a table: the daemon can write rows of an owner whom it knows.
+  func allowDaemon(on table: String) throws {
+    try bySQL("GRANT ALL ON \(table) TO cascaded")
+    guard let firstOwner else { return }
+    try database.session(as: "postgres").execute("ALTER TABLE \(table) OWNER TO \(firstOwner)")
+  }
 
   func bySQL(_ sql: String) throws { try database.session().execute(sql) }
 

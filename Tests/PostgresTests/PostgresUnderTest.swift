@@ -35,10 +35,6 @@ struct PostgresUnderTest: EngineUnderTest {
 extension PostgresFixture: StoreUnderTest {
   func followSchema() throws { _ = try writer.followSchema() }
 
-  func allowDaemon(on table: String) throws {
-    try bySQL("GRANT ALL ON \(table) TO cascaded")
-  }
-
   func hex(_ column: String) -> String { "encode(\(column), 'hex')" }
 
   /// The daemon releases nothing.

@@ -81,10 +81,8 @@ struct RenamedPartTests {
     let batch = try #require(try store.sweep().batch)
     try Self.migrate(
       store,
-      """
-      DROP TABLE photo; CREATE TABLE picture(name text PRIMARY KEY);
-      GRANT ALL ON picture TO cascaded
-      """)
+      "DROP TABLE photo; CREATE TABLE picture(name text PRIMARY KEY)")
+    try store.allowDaemon(on: "picture")
     try store.reopen(
       with: Self.rows.replacing(
         "photos: { table: 'photo', key: 'id' }",
