@@ -26,18 +26,32 @@ package struct DriftHistories {
 private final class DriftWorld {
   private let store: any StoreUnderTest
   private var random: Seeded
-  private var song: DriftedTable
+  private var song = DriftedTable()
   private var rows = DriftedRows()
   private var batches: [KeptBatch] = []
   private var changes: [Change] = []
   private var reference = Reference()
+  /// What was there when the database was copied.
+  private var backup: State?
+  /// The model is no part of a backup.
+  private var names = DriftedNames()
   private(set) var log: [String] = []
   private var lastRow = 0
 
+  /// What must be there, as of now.
+  private typealias State = (
+    song: DriftedTable, rows: DriftedRows, batches: [KeptBatch], changes: [Change],
+    reference: Reference
+  )
+  private var state: State {
+    get { (song, rows, batches, changes, reference) }
+    set { (song, rows, batches, changes, reference) = newValue }
+  }
+
   init(_ engine: any EngineUnderTest, _ seed: UInt64) throws {
     random = Seeded(seed)
-    song = DriftedTable()
-    store = try engine.makeStore(model: StoreModel(DriftedRows.model()), schema: DriftedRows.schema)
+    store = try engine.makeStore(
+      model: StoreModel(DriftedRows.model(names)), schema: DriftedRows.schema)
     _ = try store.writer.sweep([.all], at: 1)
     reference.inRows = ["album/songs/albums"]
   }
@@ -61,6 +75,8 @@ private final class DriftWorld {
     case ..<35: try write()
     case ..<60: return try sweep()
     case ..<75: return try undo()
+    case ..<78: try backUp()
+    case ..<81: try restoreBackup()
     default: try alter()
     }
     return nil
@@ -122,13 +138,13 @@ private final class DriftWorld {
     let list = song.columns.map { ", '\(values[$0.identity]!)'" }.joined()
     let names = song.columns.map { ", \($0.name)" }.joined()
     let reference = album.map { "\($0)" } ?? "NULL"
-    return ["INSERT INTO song(id, album\(names)) VALUES(\(key), \(reference)\(list))"]
+    return ["INSERT INTO song(id, album\(names)) VALUES('\(key)', \(reference)\(list))"]
   }
 
   private func deleteSong(_ key: Int) -> [String] {
     if rows.songs.removeValue(forKey: key) == nil { return [] }
     changes.append(.delete(rows.node(key)))
-    return ["DELETE FROM song WHERE id = \(key)"]
+    return ["DELETE FROM song WHERE id = '\(key)'"]
   }
 
   private func link(_ key: Int, _ tag: Int) -> [String] {
@@ -138,8 +154,8 @@ private final class DriftWorld {
     changes.append(rows.put(key))
     return [
       isThere
-        ? "DELETE FROM st WHERE song = \(key) AND tag = \(tag)"
-        : "INSERT INTO st VALUES(\(key), \(tag))"
+        ? "DELETE FROM st WHERE song = '\(key)' AND tag = \(tag)"
+        : "INSERT INTO st(song, tag) VALUES('\(key)', \(tag))"
     ]
   }
 
@@ -148,7 +164,7 @@ private final class DriftWorld {
   private func alter() throws {
     var looks = chance(70)
     if chance(20) { return try rebuild() }
-    if chance(15) { return try renameCollection() }
+    if chance(15) { return try renameParts() }
     let statements = song.change(&random)
     // Nothing tells a column from one that was dropped and added again unseen.
     looks = looks || statements.count == 2
@@ -161,29 +177,62 @@ private final class DriftWorld {
     if !looks || statements.count > 1 { blur() }
   }
 
-  /// A collection of the same table and key is the same.
-  private func renameCollection() throws {
-    let name = ["songs", "tracks", "titles"].randomElement(using: &random)!
-    log.append("-- the collection is called \(name)")
-    try store.reopen(with: StoreModel(DriftedRows.model(songs: name)))
+  /// A collection of the same table and key is the same, and so is a relationship in the same place.
+  private func renameParts() throws {
+    names.change(&random)
+    log.append("-- now they are called \(names)")
+    try store.reopen(with: StoreModel(DriftedRows.model(names)))
   }
 
   private func blur() { for batch in batches.indices { batches[batch].isBlurred = true } }
 
   private func rebuild() throws {
     try store.writer.set(OperatorPause(at: 1, user: 0, isForMigration: true))
-    song.columns.shuffle(using: &random)
-    let columns = song.columns.map { ", \($0.name) TEXT" }.joined()
-    let names = song.columns.map { ", \($0.name)" }.joined()
-    try run("CREATE TABLE made(album INTEGER\(columns), id INTEGER PRIMARY KEY)")
-    try run("INSERT INTO made(id, album\(names)) SELECT id, album\(names) FROM song")
-    try run("DROP TABLE song")
-    try run("ALTER TABLE made RENAME TO song")
-    try run("CREATE INDEX song_album\(lastRow)_\(log.count) ON song(album)")
-    try store.allowDaemon(on: "song")
+    if chance(40) { song.key = song.key == "TEXT" ? "INTEGER" : "TEXT" }
+    try rebuildSongs()
+    try rebuildJoins()
+    for table in ["song", "st"] { try store.allowDaemon(on: table) }
     try store.writer.set(nil)
     _ = try store.writer.attach(createIndexes: false)
     blur()
+  }
+
+  private func rebuildSongs() throws {
+    song.columns.shuffle(using: &random)
+    let columns = song.columns.map { ", \($0.name) TEXT" }.joined()
+    let names = song.columns.map { ", \($0.name)" }.joined()
+    try run("CREATE TABLE made(album INTEGER\(columns), id \(song.key) PRIMARY KEY)")
+    try run(
+      "INSERT INTO made(id, album\(names)) SELECT CAST(id AS \(song.key)), album\(names) FROM song")
+    try run("DROP TABLE song")
+    try run("ALTER TABLE made RENAME TO song")
+    try run("CREATE INDEX song_album\(lastRow)_\(log.count) ON song(album)")
+  }
+
+  private func rebuildJoins() throws {
+    try run("CREATE TABLE made(tag INTEGER, song \(song.key))")
+    try run("INSERT INTO made(tag, song) SELECT tag, CAST(song AS \(song.key)) FROM st")
+    try run("DROP TABLE st")
+    try run("ALTER TABLE made RENAME TO st")
+    for end in ["song", "tag"] {
+      try run("CREATE INDEX st_\(end)\(lastRow)_\(log.count) ON st(\(end))")
+    }
+  }
+
+  // MARK: - Backups
+
+  private func backUp() throws {
+    if try !store.backUp() { return }
+    log.append("-- backup")
+    backup = state
+  }
+
+  private func restoreBackup() throws {
+    guard let backup else { return }
+    log.append("-- the backup is restored")
+    try store.restoreBackup()
+    state = backup
+    self.backup = nil
   }
 
   // MARK: - Sweeps
@@ -279,7 +328,7 @@ private final class DriftWorld {
 
   private func value(_ column: DriftedTable.Column, of key: Int) throws -> String? {
     let rows = try store.texts(
-      "SELECT coalesce(\(column.name), '-') FROM song WHERE id = \(key)")
+      "SELECT coalesce(\(column.name), '-') FROM song WHERE id = '\(key)'")
     return rows.first == "-" ? nil : rows.first ?? "(no row)"
   }
 

@@ -6,6 +6,21 @@ struct DriftedSong {
   var values: [Int: String]
 }
 
+/// What the model calls the songs and their relationships.
+struct DriftedNames {
+  var songs = "songs"
+  var album = "album"
+  var tags = "tags"
+
+  mutating func change(_ random: inout Seeded) {
+    switch Int.random(in: 0..<3, using: &random) {
+    case 0: songs = ["songs", "tracks", "titles"].randomElement(using: &random)!
+    case 1: album = ["album", "record"].randomElement(using: &random)!
+    default: tags = ["tags", "labels"].randomElement(using: &random)!
+    }
+  }
+}
+
 struct DriftedRows {
   var songs: [Int: DriftedSong] = [:]
   var albums: Set<Int> = []
@@ -13,18 +28,19 @@ struct DriftedRows {
   /// Song and tag.
   var joins: Set<[Int]> = []
 
-  static func model(songs: String = "songs") -> String {
-    """
-    { collections: {
-        albums: { table: "album", key: "id" }, \(songs): { table: "song", key: "id" },
-        tags: { table: "tag", key: "id" } },
-      relationships: [
-        { name: "album", from: "\(songs)", to: "albums", column: "album",
-          rules: ["deleteSourceIfDestinationDeleted"] },
-        { name: "tags", from: "\(songs)", to: "tags",
-          join: { table: "st", source: "song", destination: "tag" }, toMany: true,
-          rules: ["deleteDestinationIfAllSourcesDeleted"] }] }
-    """
+  static func model(_ names: DriftedNames) -> String {
+    let songs = names.songs
+    return """
+      { collections: {
+          albums: { table: "album", key: "id" }, \(songs): { table: "song", key: "id" },
+          tags: { table: "tag", key: "id" } },
+        relationships: [
+          { name: "\(names.album)", from: "\(songs)", to: "albums", column: "album",
+            rules: ["deleteSourceIfDestinationDeleted"] },
+          { name: "\(names.tags)", from: "\(songs)", to: "tags",
+            join: { table: "st", source: "song", destination: "tag" }, toMany: true,
+            rules: ["deleteDestinationIfAllSourcesDeleted"] }] }
+      """
   }
 
   static let schema = """
@@ -59,6 +75,8 @@ struct DriftedTable {
     var name: String
   }
 
+  /// The type of the key.
+  var key = "INTEGER"
   var columns = [Column(identity: 1, name: "one"), Column(identity: 2, name: "two")]
   private var last = 2
   private static let names = ["one", "two", "three", "four", "five"]

@@ -37,6 +37,12 @@ package protocol StoreUnderTest: AnyObject {
   /// Opens the store with another model, for writing and reading, as a reload does.
   func reopen(with model: StoreModel) throws
 
+  /// Copies the database. Returns false where the test of an engine cannot.
+  func backUp() throws -> Bool
+
+  /// Puts the copy in the place of the database while there is no daemon, and opens it.
+  func restoreBackup() throws
+
   /// Releases memory, as the daemon does when nothing was used for a while.
   func rest() throws
 
@@ -91,6 +97,10 @@ package protocol StoreUnderTest: AnyObject {
 }
 
 extension StoreUnderTest {
+  package func backUp() throws -> Bool { false }
+
+  package func restoreBackup() throws {}
+
   @discardableResult
   package func apply(_ changes: [Change], id: String? = nil) throws -> Receipt {
     count += 1

@@ -30,7 +30,7 @@ package final class TestStore: StoreUnderTest {
     reader = try Reader(path: path, model: model)
   }
 
-  deinit { for suffix in ["", "-wal", "-shm"] { unsafe unlink(path + suffix) } }
+  deinit { for suffix in ["", "-wal", "-shm", "-backup"] { unsafe unlink(path + suffix) } }
 
   /// Syncing costs nothing there, so that a test may commit as often as it likes.
   package static let directory = unsafe access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/var/tmp"
@@ -47,6 +47,19 @@ package final class TestStore: StoreUnderTest {
     self.model = model
     try reopen()
     reader = try Reader(path: path, model: model)
+  }
+
+  package func backUp() throws -> Bool {
+    unsafe unlink("\(path)-backup")
+    try bySQL("VACUUM INTO '\(path)-backup'")
+    return true
+  }
+
+  package func restoreBackup() throws {
+    writer.close()
+    for suffix in ["-wal", "-shm"] { unsafe unlink(path + suffix) }
+    if unsafe rename("\(path)-backup", path) != 0 { throw StoreError.detached }
+    try reopen(with: model)
   }
 
   /// As the daemon does when nobody needs it for a while.
