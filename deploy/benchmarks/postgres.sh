@@ -307,6 +307,51 @@ pg_writer() {
   bound '  beside the sweep, max' "${beside#* }" ms 150
 }
 
+# 100 change files, each of which deletes a row, are 100 batches. Copies of them are the others.
+pg_load_batches() {
+  local i
+  make ours plain
+  lock='' trash=1d serve ours "$pg_model"
+  for ((i = 0; i < 100; i++)); do
+    echo "{ \"changes\": [{ \"delete\": [\"plays\", \"$(pg application ours \
+      "SELECT id FROM play LIMIT 1")\"] }] }" >"$work/change.json"
+    pg_ctl apply "$work/change.json" >/dev/null || die 'a change was not applied'
+  done
+  unserve
+  pg postgres ours "
+    CREATE TEMP TABLE n AS SELECT i * (SELECT max(batch) FROM cascade.ledger) AS i
+      FROM generate_series(1, $1 / 100 - 1) i;
+    INSERT INTO cascade.deleted(batch, collection, via, rule, is_own, follows, bucket, size, shape, keys, others, rows)
+      SELECT d.batch + n.i, collection, via, rule, is_own, follows, bucket, size, shape, keys, others, rows
+      FROM n, cascade.deleted d;
+    INSERT INTO cascade.ledger SELECT (jsonb_populate_record(l, jsonb_build_object(
+      'batch', l.batch + n.i, 'id', l.id || n.i))).* FROM n, cascade.ledger l;
+    SELECT setval('cascade.batch', (SELECT max(batch) FROM cascade.ledger))" >/dev/null
+  pg postgres ours 'VACUUM ANALYZE'
+  (($(pg_batches) == $1)) || die "there are not $1 batches"
+}
+
+pg_batches() { pg postgres ours 'SELECT count(DISTINCT batch) FROM cascade.deleted'; }
+
+# pg_expiry BATCHES SIZE: all of them are forgotten beside a client that changes rows one by one.
+pg_expiry() {
+  local begun updates took writer_times
+  pg_load_batches "$1"
+  lock='' trash=1ms serve ours "$pg_model"
+  update_plays ours "$2" 20 >"$work/updates" &
+  updates=$!
+  begun=$EPOCHREALTIME
+  pg_ctl sweep trash >/dev/null || die 'the sweep failed'
+  took=$(seconds_since "$begun")
+  wait "$updates"
+  unserve
+  (($(pg_batches) == 0)) || die 'not all batches were forgotten'
+  writer_times=$(<"$work/updates")
+  bound "$1 batches are forgotten" "$took" s 60
+  bound '  updates beside it, p99' "${writer_times% *}" ms 25
+  bound '  updates beside it, max' "${writer_times#* }" ms 100
+}
+
 # backend_seconds DATABASE SQL: what the server's process computed for it.
 backend_seconds() {
   local ticks="SELECT split_part(pg_read_file('/proc/self/stat'), ' ', 14)::int
@@ -462,6 +507,15 @@ pg_takeover() {
   until [[ $(pg application ours 'SELECT count(*) FROM album') == 0 ]]; do sleep 0.01; done
   bound 'a killed leader to the next commit' "$(seconds_since "$start")" s 3
   unserve
+}
+
+bench_postgres-expiry() {
+  local n=${size:-100000} lock='' trash=0 immediate='' pg_bin pg_home
+  [[ ! $only_c ]] || return 0
+  start_server
+  pg_music 100000
+  pg_expiry "$n" 100000
+  stop_server
 }
 
 bench_postgres() {
