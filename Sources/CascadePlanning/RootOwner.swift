@@ -1,4 +1,5 @@
 internal import CascadeModel
+package import CascadeStore
 internal import CascadeSystem
 
 /// The store that a root of files belongs to. Two stores would remove each other's files, because neither
@@ -53,6 +54,22 @@ extension FileRoots {
   }
 }
 
+extension FileRoots {
+  /// Makes roots of other stores this one's, which no other store may use any more. `names` are those in
+  /// the model; empty: all roots.
+  package func take(_ names: [String], for store: RootOwner) throws -> [TakenRoot] {
+    let unusable = problems.filter { names.isEmpty || names.contains($0.root) }
+    if let problem = unusable.first(where: { self[$0.root] == nil }) {
+      throw StoreError(problem.message)
+    }
+    return try all.filter { names.isEmpty || names.contains($0.name) }.compactMap { root in
+      guard let owner = try root.owner(), !owner.isStore(of: store) else { return nil }
+      try root.take(for: store)
+      return TakenRoot(name: root.name, path: root.path, owner: owner.place)
+    }
+  }
+}
+
 extension FileRoot {
   private static let ownerFile = "\(trash)/owner"
   private static let longestOwner = 64 << 10
@@ -60,8 +77,8 @@ extension FileRoot {
   fileprivate func objection(to owner: RootOwner, of store: RootOwner) -> String {
     let whose = owner.id == store.id ? "another copy of this store" : "another store"
     return "it belongs to \(whose), \(owner.place): two stores would remove each other's files. If "
-      + "that one does not use it any more, or is this one in its new place, remove "
-      + "\(path)/\(FileRoot.ownerFile)"
+      + "that one does not use it any more, or is this one in its new place: cascadectl roots take "
+      + name
   }
 
   /// Nil if the root belongs to no store.
@@ -71,6 +88,11 @@ extension FileRoot {
     else { return nil }
     let bytes = try spot.parent.file(spot.name).readWhole(limit: FileRoot.longestOwner)
     return bytes.flatMap(RootOwner.init) ?? RootOwner(id: "", place: "unknown")
+  }
+
+  fileprivate func take(for store: RootOwner) throws {
+    if let spot = try spot(FileRoot.ownerFile) { try spot.parent.remove(spot.name) }
+    _ = try claim(for: store)
   }
 
   /// Returns whose the root is then.

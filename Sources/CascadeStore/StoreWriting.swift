@@ -115,6 +115,10 @@ package protocol StoreWriting: AnyObject {
 
   // MARK: Files and notices
 
+  /// Makes roots of files this store's that belong to another one. `names` are those in the model; empty:
+  /// all of them.
+  func takeRoots(_ names: [String], _ paths: StorePaths) throws -> [TakenRoot]
+
   /// Does a part of the work on files. The write lock is held for at most `budget`.
   func processFiles(_ paths: StorePaths, at now: Int64, budget: Duration) throws -> FileWork
 

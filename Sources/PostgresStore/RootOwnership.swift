@@ -1,7 +1,7 @@
 internal import CascadeModel
 internal import CascadePlanning
 internal import CascadePostgres
-internal import CascadeStore
+package import CascadeStore
 internal import PostgresTables
 
 extension StoreConnection {
@@ -17,6 +17,12 @@ extension StoreConnection {
 }
 
 extension PostgresWriter {
+  package func takeRoots(_ names: [String], _ paths: StorePaths) throws -> [TakenRoot] {
+    areRootsRecorded = false
+    return try FileRoots(model, StorePaths(store: paths.spool, spool: paths.spool))
+      .take(names, for: store.rootOwner)
+  }
+
   /// After a detach.
   func giveUpRoots() throws {
     if model.files.isEmpty { return }

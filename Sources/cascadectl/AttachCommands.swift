@@ -84,6 +84,24 @@ enum AttachCommands {
     return lines.joined(separator: "\n")
   }
 
+  static func roots(_ arguments: inout Arguments) throws -> Commands.Prepared {
+    let operands = try arguments.operands()
+    guard operands.first == "take" else { throw UsageError("expected roots take [ROOT...]") }
+    let wanted: JSON = ["roots": .array(operands.dropFirst().map(JSON.string))]
+    return { client, output in
+      try output.show(client.call("TakeRoots", wanted)["report"] ?? .null, describeTaken)
+      return EX_OK
+    }
+  }
+
+  private static func describeTaken(_ report: JSON) -> String {
+    let taken = (report["taken"]?.array ?? []).map { root in
+      let parts = ["root", "path", "from"].map { root[$0]?.string?.printable ?? "" }
+      return "took \(parts[0]) (\(parts[1])): it belonged to \(parts[2])"
+    }
+    return taken.isEmpty ? "no root belongs to another store" : taken.joined(separator: "\n")
+  }
+
   static func detach(_ arguments: inout Arguments) throws -> Commands.Prepared {
     try arguments.noOperands()
     return { client, output in

@@ -28,6 +28,7 @@ enum Commands {
     "plan": plan, "why": why, "sweep": SweepCommand.command, "notices": notices, "ack": acknowledge,
     "spool": SpoolCommands.command, "approve": Apply.approve, "attach": AttachCommands.attach,
     "detach": AttachCommands.detach, "migrate": AttachCommands.migrate,
+    "roots": AttachCommands.roots,
     "check": AttachCommands.check,
     "undo": UndoCommands.undo, "batches": UndoCommands.batches,
     "lease": LeaseCommand.command, "pause": OperateCommands.pause,

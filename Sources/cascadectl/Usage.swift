@@ -40,6 +40,7 @@ enum Usage {
                                             creates the tables, triggers and indexes
       detach                                removes everything of Cascade from the store
       migrate begin, migrate end            lets the application rebuild its tables in between
+      roots take [ROOT...]                  makes roots of files this store's
       inspect FILE.db [--root DIR] [--html FILE] [--format dot | svg]
                                             finds the references in a database, and orphans;
                                             needs no daemon

@@ -1,7 +1,7 @@
 # fish completion for cascadectl
 
 set -g __cascadectl_commands status apply node nodes edges fetch plan graph why sweep lease batches \
-    undo notices ack events spool approve check attach detach migrate pause resume reload metrics \
+    undo notices ack events spool approve check attach detach migrate roots pause resume reload metrics \
     inspect suggest top web
 
 # The answer of the daemon that the line selects, if it runs: a line for each object.
@@ -93,6 +93,7 @@ complete -c cascadectl -n '__cascadectl_is spool' -a 'list retry drop (__cascade
 complete -c cascadectl -n '__cascadectl_is check' -l repair -d 'Create missing triggers and indexes'
 complete -c cascadectl -n '__cascadectl_is check' -l limit -x -d 'The greatest number of findings'
 complete -c cascadectl -n '__cascadectl_is migrate' -a 'begin end'
+complete -c cascadectl -n '__cascadectl_is roots' -a take
 complete -c cascadectl -n '__cascadectl_is attach' -l create-indexes -d 'Create missing indexes'
 complete -c cascadectl -n '__cascadectl_is attach' -l create-constraints -d 'Create foreign keys that deny'
 complete -c cascadectl -n '__cascadectl_is attach' -l create-functions -d 'Create functions that write rows of several owners'

@@ -55,6 +55,26 @@ extension Control {
     ]
   }
 
+  func takeRoots(_ call: Call) async throws -> JSON {
+    let service = try await service(call)
+    let wanted = (call.parameters["roots"]?.array ?? []).compactMap(\.string)
+    if let unknown = wanted.first(where: { service.configuration.model.files[$0] == nil }) {
+      throw VarlinkError.unusable("roots", "the model has no root \"\(unknown)\" in \"files\"")
+    }
+    let taken = try await service.takeRoots(wanted)
+    return [
+      "report": [
+        "store": .string(service.configuration.path),
+        "taken": .array(
+          taken.map {
+            [
+              "root": .string($0.name), "path": .string($0.path), "from": .string($0.owner),
+            ]
+          }),
+      ]
+    ]
+  }
+
   func check(_ call: Call) async throws -> JSON {
     let service = try await service(call)
     let limit = try call.limit("limit") ?? 1_000

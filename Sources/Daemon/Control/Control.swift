@@ -54,6 +54,7 @@ final class Control {
         "BeginMigration": { try await self.beginMigration($0) },
         "EndMigration": { try await self.endMigration($0) },
         "Detach": { try await self.detach($0) },
+        "TakeRoots": { try await self.takeRoots($0) },
         "Check": { try await self.check($0) },
         "Pause": { try await self.pause($0) },
         "Resume": { try await self.resume($0) },

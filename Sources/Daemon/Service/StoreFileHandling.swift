@@ -93,6 +93,14 @@ extension StoreService {
     return report
   }
 
+  /// Makes roots of files this store's, and does what waited for that.
+  func takeRoots(_ names: [String]) async throws -> [TakenRoot] {
+    try mayWork()
+    let taken = try await onStore { try await writer.takeRoots(names) }
+    await moveWaitingFiles()
+    return taken
+  }
+
   /// Removes everything of Cascade's from the store, and from its write-ahead log.
   func detach(by user: UInt32) async throws -> DetachReport {
     let wasDetached = condition.isDetached

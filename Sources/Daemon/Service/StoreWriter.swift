@@ -338,6 +338,10 @@ actor StoreWriter {
     return (work, writer.pause)
   }
 
+  func takeRoots(_ names: [String]) throws -> [TakenRoot] {
+    try attached().writer.takeRoots(names, configuration.surroundings)
+  }
+
   func acknowledge(upTo notice: Int64) throws -> Int {
     try attached().writer.acknowledge(upTo: notice)
   }

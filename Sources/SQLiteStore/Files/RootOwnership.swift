@@ -1,9 +1,9 @@
 internal import CascadeModel
 internal import CascadePlanning
 internal import CascadeSQLite
-internal import CascadeStore
+package import CascadeStore
 internal import CascadeSystem
-internal import SQLiteTables
+package import SQLiteTables
 
 extension Writer {
   /// What this store is called in the roots of its files. A copy of it has the same id, at another place.
@@ -39,6 +39,14 @@ extension Writer {
 
   private func randomId() throws -> Int64 {
     try Process.randomBytes(7).reduce(0) { $0 << 8 | Int64($1) }
+  }
+
+  package func takeRoots(_ names: [String], _ paths: StorePaths) throws -> [TakenRoot] {
+    if attachment.isDetached { throw StoreError.detached }
+    let roots = FileRoots(model, paths)
+    let owner = try rootOwner(roots, paths)
+    files.areRootsRecorded = false
+    return try roots.take(names, for: owner)
   }
 
   /// Before a detach, after which the store has no id any more.

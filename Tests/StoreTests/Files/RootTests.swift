@@ -72,12 +72,15 @@ struct RootTests {
     #expect(try files.tend().waiting.isEmpty)
   }
 
-  @Test("Whoever is told how takes the root, and then the first one is told")
-  func taken() throws {
+  @Test("A store may take the root, and then the first one is told", arguments: [[], ["media"]])
+  func taken(names: [String]) throws {
     let path = try copy("copy")
     let writer = try Writer(path: path, model: StoreModel(files.model))
     #expect(try !tend(writer, at: path).waiting.isEmpty)
-    try files.root.directory(".cascade-trash").remove("owner")
+    let paths = StorePaths(store: path, spool: "\(path).spool")
+    let taken = try writer.takeRoots(names, paths)
+    #expect(taken.map(\.name) == ["media"] && taken.map(\.owner) == [files.store.path])
+    #expect(try writer.takeRoots(names, paths).isEmpty)
     #expect(try tend(writer, at: path).waiting.isEmpty)
     try files.bySQL("DELETE FROM album WHERE id = 1")
     let waiting = try files.tend().waiting
