@@ -42,6 +42,7 @@ extension Writer {
         "UPDATE cascade_collection SET place = ?1 WHERE id = ?2 AND place IS NOT ?1",
         .text(model.collections[table.collection]?.recordedMeaning), .integer(table.id))
     }
+    try followRelationshipNames()
     // If the model describes other references in tables than before, and these dangle, the rows may
     // be right and the model wrong.
     let print = Fingerprint(JSON.array(model.referencesInTables).text).signed

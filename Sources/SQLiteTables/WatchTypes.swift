@@ -25,7 +25,7 @@ package struct Watch: Hashable, Sendable {
     package let watchSubject: Subject
     package let values: [WatchedValue]
     /// The edges that the values describe.
-    package let edges: [WatchedEdge]
+    package var edges: [WatchedEdge]
 
     package init(watchSubject: Subject, values: [WatchedValue], edges: [WatchedEdge]) {
       (self.watchSubject, self.values, self.edges) = (watchSubject, values, edges)

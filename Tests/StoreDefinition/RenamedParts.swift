@@ -11,6 +11,8 @@ package struct RenamedParts {
 
   package enum Claim: String, CaseIterable, CustomTestStringConvertible {
     case lease = "A lease holds its row when the collection has another name"
+    case lost = "What was lost counts, by whatever name"
+    case heldBack = "What a lease held back goes when it ends, by whatever name it was lost"
     case undoCollection = "Rows come back when their collection has another name"
     case undoRelationship = "References and join rows come back by another name"
     case undoJoinTable = "Join rows come back when their table has another name"
@@ -32,6 +34,8 @@ package struct RenamedParts {
     let store = try RenamedStore(engine)
     switch claim {
     case .lease: try lease(store)
+    case .lost: try lost(store)
+    case .heldBack: try heldBack(store)
     case .undoCollection: try undoCollection(store)
     case .undoRelationship: try undoRelationship(store)
     case .undoJoinTable: try undoJoinTable(store)
@@ -54,6 +58,21 @@ package struct RenamedParts {
     try store.bySQL("DELETE FROM st")
     #expect(try store.sweep().deletedCount == 0)
     #expect(try store.texts("SELECT CAST(id AS TEXT) FROM tag") == ["5"])
+  }
+
+  private func lost(_ store: RenamedStore) throws {
+    try store.bySQL("DELETE FROM st")
+    try store.rename { $0.st = "labelled" }
+    #expect(try store.sweep().byCollection == ["tags": 1])
+  }
+
+  private func heldBack(_ store: RenamedStore) throws {
+    try store.lease("5", in: "tags")
+    try store.bySQL("DELETE FROM st")
+    #expect(try store.sweep().deletedCount == 0)
+    try store.rename { $0.st = "labelled" }
+    try store.endLease(5, in: "tags")
+    #expect(try store.sweep().byCollection == ["tags": 1])
   }
 
   // MARK: - Undo
@@ -264,6 +283,9 @@ private final class RenamedStore {
   func undo(_ batch: Int64) throws -> UndoResult { try store.writer.undo(batch, by: "me", at: 5) }
   func lease(_ key: String, in collection: String) throws {
     try store.lease("'\(key)'", in: collection, until: 90_000_000_000)
+  }
+  func endLease(_ key: Int64, in collection: String) throws {
+    _ = try store.writer.release([.node(Node(collection, .integer(key)))], owner: "test")
   }
   var problems: [String] { store.writer.bindingProblems.map(\.description) }
 
