@@ -159,6 +159,7 @@ package struct ChangeFile {
 
   package mutating func finish(_ submission: Submission) throws -> Receipt {
     try flush()
+    try HeldEdges(store).dropLosses(ofDeletedIn: batch)
     if !store.binding.judgements.isEmpty {
       let violations = try Validation(store: store).violations(.touched, limit: .max).list
       if !violations.isEmpty { throw Rejection(violations) }

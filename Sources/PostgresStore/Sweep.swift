@@ -340,6 +340,7 @@ extension PostgresWriter {
   ) throws -> (summary: BatchSummary, notices: Int, hasLocked: Bool) {
     var (notices, hasLocked) = try waves.finish(at: now)
     let batch = waves.batch
+    try HeldEdges(store).dropLosses(ofDeletedIn: batch)
     let kinds = try unfinishedSweep ?? []
     if try kinds == [.unreachable] && UnreachedNodes.end(store) { hasLocked = true }
     let summary = try BatchSummary(store, batch, counts: waves.isWhole ? waves.deletions : nil)

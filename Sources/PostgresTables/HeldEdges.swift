@@ -84,6 +84,11 @@ package struct HeldEdges {
     }
   }
 
+  /// Also what no plan has read yet: what has a key of these nodes later is another node.
+  package func dropLosses(ofDeletedIn batch: Int64) throws {
+    try UsedKeys(binding).drop(db, deletedIn: batch, waiting: HeldEdges.waiting)
+  }
+
   /// Removes what is no reason any more.
   package func dropOver() throws {
     try db.run("DELETE FROM cascade.work j WHERE \(isOver("j"))")

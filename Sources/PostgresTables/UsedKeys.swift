@@ -58,18 +58,51 @@ package struct UsedKeys {
       try db.run("DELETE FROM cascade.journal j WHERE \(isEnded("j"))")
       return
     }
+    try db.run(
+      """
+      DELETE FROM cascade.journal j USING \(losses), (\(UsedKeys.all)) u
+      WHERE \(isLoss("j", of: "u")) AND coalesce(j.at <= u.since, true)
+      """)
+    try dropUnlinked(db)
+  }
+
+  /// Removes what nodes had lost that a batch has deleted itself: from what no plan has read yet, and from
+  /// what waits. The journal does not tell of these deletions.
+  package func drop(_ db: borrowing Session, deletedIn batch: Int64, waiting: Int) throws {
+    if losers.isEmpty { return }
+    for (table, isOpen) in [
+      ("cascade.journal", "true"), ("cascade.work", "j.batch = \(waiting) AND NOT j.done"),
+    ] {
+      try db.run(
+        """
+        DELETE FROM \(table) j USING \(losses), (
+          SELECT d.collection AS subject, n.key FROM cascade.deleted d, unnest(d.keys) n(key)
+          WHERE d.batch = \(batch) AND d.is_own
+          AND EXISTS (SELECT FROM \(table) j WHERE \(isOpen) AND \(UsedKeys.tellsOfLoss))) u
+        WHERE \(isOpen) AND \(isLoss("j", of: "u"))
+        """)
+    }
+  }
+
+  private static let tellsOfLoss = """
+    j.what IN (\(JournalSubject.lost.rawValue), \(JournalSubject.widowed.rawValue))
+    """
+
+  /// The kinds of losses, for `isLoss`.
+  private var losses: String {
     let rows = losers.flatMap { loser in
       loser.relations.map { "(\(loser.what.rawValue), \($0), \(loser.table))" }
     }
-    try db.run(
+    return "(VALUES \(rows.joined(separator: ", "))) l(what, relation, node)"
+  }
+
+  /// Whether a row tells that a node has lost an edge.
+  private func isLoss(_ row: String, of node: String) -> String {
+    let lost = JournalSubject.lost.rawValue
+    return """
+      \(row).what = l.what AND \(row).subject = l.relation AND \(node).subject = l.node
+      AND \(node).key = CASE WHEN l.what = \(lost) THEN \(row).other ELSE \(row).key END
       """
-      DELETE FROM cascade.journal j
-      USING (VALUES \(rows.joined(separator: ", "))) l(what, relation, node), (\(UsedKeys.all)) u
-      WHERE j.what = l.what AND j.subject = l.relation AND u.subject = l.node
-      AND u.key = CASE WHEN l.what = \(JournalSubject.lost.rawValue) THEN j.other ELSE j.key END
-      AND coalesce(j.at <= u.since, true)
-      """)
-    try dropUnlinked(db)
   }
 
   /// Removes what join rows say that led from nothing by then, and that the application has removed itself.

@@ -10,4 +10,9 @@ struct UsedKeyTests {
   func claim(_ claim: UsedKeys.Claim, _ way: UsedKeys.Way) throws {
     try UsedKeys(PostgresUnderTest()).expect(claim, way)
   }
+
+  @Test("Also where the last reference to its predecessor went during a sweep", arguments: 0..<6)
+  func newOneStays(afterStep step: Int) throws {
+    try UsedKeys(PostgresUnderTest()).expectNewOneStays(afterStep: step)
+  }
 }

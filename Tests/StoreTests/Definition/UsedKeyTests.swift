@@ -8,4 +8,9 @@ struct UsedKeyTests {
   func claim(_ claim: UsedKeys.Claim, _ way: UsedKeys.Way) throws {
     try UsedKeys(SQLiteUnderTest()).expect(claim, way)
   }
+
+  @Test("Also where the last reference to its predecessor went during a sweep", arguments: 0..<6)
+  func newOneStays(afterStep step: Int) throws {
+    try UsedKeys(SQLiteUnderTest()).expectNewOneStays(afterStep: step)
+  }
 }
