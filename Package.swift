@@ -101,7 +101,9 @@ let package = Package(
       swiftSettings: settings),
     .testTarget(
       name: "ModelTests", dependencies: ["CascadeModel", "CascadeSystem"], swiftSettings: settings),
-    .testTarget(name: "EngineTests", dependencies: ["CascadePlanning"], swiftSettings: settings),
+    .testTarget(
+      name: "EngineTests", dependencies: ["CascadeModel", "CascadePlanning"],
+      swiftSettings: settings),
     .testTarget(
       name: "SystemTests", dependencies: ["CascadeSystem", "TestSupport"], swiftSettings: tests),
     .testTarget(

@@ -60,6 +60,14 @@ import Testing
       "{ limits: { hold: { deletes: 0.5 } } }",
       "limits.hold.deletes: expected a whole number, found a number"
     ),
+    (
+      "{ limits: { hold: { within: \"ten\" } } }",
+      #"limits.hold.within: "ten" is not a duration, such as "10ms", "15m" or "1d""#
+    ),
+    (
+      "{ collections: { a: { hold: \"no\" } } }",
+      "collections.a.hold: expected true or false, found a string"
+    ),
   ])
   func `a setting that means nothing is refused`(text: String, problem: String) {
     expect(problems(in: text), are: problem)

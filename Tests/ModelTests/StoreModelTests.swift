@@ -139,11 +139,18 @@ func problems(in text: String) -> [String] {
     #expect(model.schedule(of: .files) == .cron(try Cron("0 * * * *")))
   }
 
+  @Test func `a collection may be left out of the hold limit`() throws {
+    let model = try readModel("{ collections: { a: { hold: false }, b: { hold: true }, c: {} } }")
+    #expect(model.withoutHold == ["a"])
+  }
+
   @Test func `limits may be loosened, tightened and lifted`() throws {
     let none = try readModel(#"{ limits: { lock: "none", hold: { share: 1 } }, trash: "0" }"#)
     #expect(none.limits.lock == nil)
     #expect(none.limits.hold.share == 1)
     #expect(none.trash == .zero)
+    #expect(none.limits.hold.within == .seconds(600))
+    #expect(try readModel(#"{ limits: { hold: { within: "0" } } }"#).limits.hold.within == .zero)
     let slow = try readModel(#"{ limits: { lock: "250ms", hold: { deletes: 0 } } }"#)
     #expect(slow.limits.uncontendedLock == .milliseconds(250))
     #expect(slow.limits.hold.deletes == 0)

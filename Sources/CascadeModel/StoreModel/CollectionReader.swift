@@ -1,7 +1,7 @@
 /// Reads `collections`.
 struct CollectionReader {
   private static let keys = [
-    "table", "key", "types", "replace", "undo", "unreferenced", "fetched", "was",
+    "table", "key", "types", "replace", "undo", "unreferenced", "hold", "fetched", "was",
   ]
 
   private let entry: ModelValue
@@ -19,6 +19,7 @@ struct CollectionReader {
       }
       if fields["undo"]?.bool() == false { model.irrevocable.insert(name) }
       if fields["unreferenced"]?.bool() == true { model.freelyUnreferenced.insert(name) }
+      if fields["hold"]?.bool() == false { model.withoutHold.insert(name) }
       fields["was"].map { FormerNamesReader(collection: name).read($0, into: &model.formerNames) }
       let fetched = fields["fetched"].map(FetchedReader.read) ?? [:]
       if !fetched.isEmpty { model.fetched[name] = fetched }

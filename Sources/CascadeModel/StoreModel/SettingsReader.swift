@@ -73,9 +73,10 @@ struct SettingsReader {
   }
 
   private func hold(_ entry: ModelValue, _ hold: inout StoreModel.Hold) {
-    guard let fields = Fields(entry, ["deletes", "share"]) else { return }
+    guard let fields = Fields(entry, ["deletes", "share", "within"]) else { return }
     if let deletes = fields["deletes"]?.integer(atLeast: 0) { hold.deletes = deletes }
     if let share = fields["share"]?.share() { hold.share = share }
+    if let time = fields["within"]?.duration() { hold.within = time }
   }
 }
 

@@ -16,6 +16,8 @@ package struct StoreModel: Hashable, Sendable {
   package internal(set) var irrevocable: Set<String> = []
   /// Collections whose unreferenced nodes may be deleted without approval.
   package internal(set) var freelyUnreferenced: Set<String> = []
+  /// Collections whose nodes do not count for the hold limit.
+  package internal(set) var withoutHold: Set<String> = []
   /// By collection, then by name.
   package internal(set) var fetched: [String: [String: FetchedProperty]] = [:]
   /// In the order of the file.
@@ -101,6 +103,8 @@ package struct StoreModel: Hashable, Sendable {
   package struct Hold: Hashable, Sendable {
     package var deletes = 1000
     package var share = 0.10
+    /// What sweeps deleted in this time without an approval counts with a sweep; zero is nothing.
+    package var within = Duration.seconds(600)
 
     /// Whether anything is ever held: no more can go than all of a collection.
     package var isReachable: Bool { share < 1 }
