@@ -34,6 +34,22 @@ package enum ApprovedPlan: Hashable, Sendable {
   case sweep([SweepKind])
 }
 
+/// A plan that was answered with no. Its causes are given up.
+package struct RejectedPlan: Hashable, Sendable {
+  package let plan: Int64
+  /// The file in the spool that the plan belongs to; nil for a plan of a sweep.
+  package let file: String?
+  /// What the application had deleted, and that is back.
+  package var restored = 0
+  /// What stays although what it needs has gone, and that no sweep takes without another approval.
+  package var givenUp = 0
+
+  package init(plan: Int64, file: String? = nil, restored: Int = 0, givenUp: Int = 0) {
+    (self.plan, self.file) = (plan, file)
+    (self.restored, self.givenUp) = (restored, givenUp)
+  }
+}
+
 /// A plan of a file that waits for approval.
 package struct FilePlan: Sendable {
   package let plan: Int64

@@ -32,6 +32,9 @@ package protocol StoreReading: AnyObject {
   /// What the approval of a held value would delete.
   func plan(ofHeld value: HeldValue) throws -> Plan
 
+  /// What a sweep would delete that waits for approval under this number.
+  func plan(ofHeld plan: Int64, kinds: [SweepKind]) throws -> Plan
+
   /// Nil if the node does not exist.
   func graph(around node: Node, depth: Int, limit: Int) throws -> Graph?
 
@@ -88,6 +91,10 @@ extension StoreReading {
 
   package func fetch(_ name: String, of node: Node, refresh: Bool) throws -> Fetched {
     try fetch(name, of: node, refresh: refresh, timeLimit: .seconds(5))
+  }
+
+  package func plan(ofHeld plan: Int64, kinds: [SweepKind]) throws -> Plan {
+    try planSweep(kinds)
   }
 
   package func plan(deleting nodes: [Node]) throws -> Plan { try plan(deleting: nodes, at: nil) }

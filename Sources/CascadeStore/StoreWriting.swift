@@ -50,8 +50,13 @@ package protocol StoreWriting: AnyObject {
   /// Drops the plans of a file that is no longer wanted.
   func deletePlans(ofFile file: String) throws
 
-  /// Approves a plan. Nil if there is no such plan.
+  /// Approves a plan. Nil if there is no such plan. The next sweep of edges carries out what is approved,
+  /// before anything else.
   func approve(plan: Int64) throws -> ApprovedPlan?
+
+  /// Rejects a plan: its causes are given up. The same answer again changes nothing, and returns the
+  /// same. Nil if there is no such plan.
+  func reject(plan: Int64, at now: Int64) throws -> RejectedPlan?
 
   /// The sweeps that wait for approval.
   var heldSweeps: [SweepResult] { get throws }
@@ -218,6 +223,10 @@ extension StoreWriting {
 
   /// A file that was synced is not lost.
   package func settle() {}
+
+  package func reject(plan: Int64, at now: Int64) throws -> RejectedPlan? {
+    throw StoreError("plans of this store cannot be rejected yet")
+  }
 
   /// Where writers wait for each other, triggers see every commit.
   package func createConstraints() throws -> OwnerReport {
