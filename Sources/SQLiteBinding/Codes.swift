@@ -34,6 +34,8 @@ package enum JournalSubject {
   /// A row under the key of one that was deleted, with the key and the number of its collection
   /// (`UsedKeys.swift`).
   package static let arrival: Int64 = -2
+  /// The daemon deleted a row while others of the journal were unread; the same columns.
+  package static let ownDeletion: Int64 = -3
 }
 
 /// The `gone` of a row in `cascade_journal` that tells of a deletion. The partial index has the rows from

@@ -45,6 +45,9 @@ extension Writer {
     for table in binding.childrenFirst where !current.step.emptied.contains(table.id) {
       let forms = ends.forms(of: table)
       if forms.isEmpty { continue }
+      try journalEndOfLosses(
+        of: table,
+        in: forms.map { "FROM \(table.rows) AS o WHERE \(table.isGone("o", $0, slice))" })
       try attemptOrRefuse(
         slice, "the application's own rules refuse",
         rows: { slice in

@@ -1,6 +1,6 @@
 internal import CascadeModel
 internal import CascadeSQLite
-internal import SQLiteBinding
+package import SQLiteBinding
 internal import SQLiteTables
 
 /// A key that an application used again after it had deleted the node. What has the key now is
@@ -30,7 +30,8 @@ extension JournalReader {
             \(Int64.max))
           FROM main.cascade_journal AS j
           CROSS JOIN \(table.rows) AS d ON \(table.hasKey("d", "j.key"))
-          WHERE j.what = ?1 AND j.seq > ?2 AND j.seq <= ?3 AND \(GoneMark.isDeletion("j")) GROUP BY j.key
+          WHERE (j.what = ?1 OR j.what = \(JournalSubject.ownDeletion) AND j.a = \(table.id))
+          AND j.seq > ?2 AND j.seq <= ?3 AND \(GoneMark.isDeletion("j")) GROUP BY j.key
           """, [.integer(watch.number)] + rows)
     }
     return try db.integer("SELECT 1 FROM temp.used_keys LIMIT 1") != nil
@@ -92,7 +93,7 @@ extension Binding {
 
   /// Whether it is journaled that a row comes under the key of one that was deleted: where an edge that it
   /// may lose is in the row of another table. That table may be away: this is for the model to say.
-  func journalsArrivals(_ table: NodeTable) -> Bool {
+  package func journalsArrivals(_ table: NodeTable) -> Bool {
     model.relationships.contains {
       $0.to.collections.contains(table.collection)
         && !$0.rules.isDisjoint(with: .following(losing: .source))
@@ -108,7 +109,8 @@ extension WatchedTable {
     let nodes = watches.filter(\.meaning.isOfNodes).map { "\($0.number)" }
     let wasDeleted = """
       EXISTS (SELECT 1 FROM cascade_journal WHERE \(GoneMark.find(GoneMark.indexed)) AND key = \(key("NEW")) \
-      AND what IN (\(nodes.joined(separator: ", "))))
+      AND (what IN (\(nodes.joined(separator: ", "))) \
+      OR what = \(JournalSubject.ownDeletion) AND a = \(arrivals)))
       """
     let note = """
       INSERT INTO cascade_journal(what, key, a) \
