@@ -8,9 +8,16 @@ package struct KeptShape: Hashable, Sendable {
     /// A number of the engine's, or of ours; nil if it is not known any more which column it is.
     package let identity: Int64?
     package let type: String
+    /// What it was called last in its table; nil if it had gone from that.
+    package let lastName: String?
 
     package init(name: String, identity: Int64?, type: String) {
+      self.init(name: name, identity: identity, type: type, lastName: name)
+    }
+
+    package init(name: String, identity: Int64?, type: String, lastName: String?) {
       (self.name, self.identity, self.type) = (name, identity, type)
+      self.lastName = lastName
     }
   }
 

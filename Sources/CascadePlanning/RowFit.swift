@@ -3,7 +3,8 @@
 /// Which column a value belongs to, in the order of the evidence:
 /// 1. In the very table: what the engine knows the column by, else `was` of the model. A column that only
 ///    has the same name is another one.
-/// 2. In a table that was made anew: `was` of the model, else the name.
+/// 2. In a table that was made anew: `was` of the model, else the name that the column had last in the one
+///    before.
 /// 3. Where nothing says it, nothing is guessed: the value is left out.
 package struct RowFit: Hashable, Sendable {
   /// A kept value that comes back.
@@ -71,13 +72,13 @@ extension KeptShape {
 
 extension TableShape {
   fileprivate func column(of kept: KeptShape.Column, isSameTable: Bool) -> Column? {
-    let renamed = columns.first { was[$0.name] == kept.name }
+    let renamed = columns.first { was[$0.name] == kept.lastName ?? kept.name }
     if isSameTable {
       if let same = columns.first(where: { $0.identity != nil && $0.identity == kept.identity }) {
         return same
       }
       return renamed
     }
-    return renamed ?? columns.first { $0.name == kept.name && was[$0.name] == nil }
+    return renamed ?? columns.first { $0.name == kept.lastName && was[$0.name] == nil }
   }
 }

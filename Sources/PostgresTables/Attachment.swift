@@ -173,6 +173,7 @@ package struct Attachment {
   /// go, and what happens without them is looked for in whole tables when they are there again.
   package func beginMigration() throws {
     try store.set("migrating", 1)
+    try KeptShapes(store).followColumns()
     let functions = try db.run(
       """
       SELECT DISTINCT 'cascade.' || p.proname FROM pg_trigger t

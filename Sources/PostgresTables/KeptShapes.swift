@@ -17,10 +17,10 @@ package struct KeptShapes {
 
   static let sql = """
     -- What the columns of a table were when rows of it were kept, in the order of their values. `name` is
-    -- what the table was called last.
+    -- what the table was called last, and `last_columns` what its columns were; null for one that has gone.
     CREATE TABLE cascade.shape(
       number bigint PRIMARY KEY, relation oid NOT NULL, name text NOT NULL, columns text[] NOT NULL,
-      numbers bigint[] NOT NULL, types text[] NOT NULL);
+      last_columns text[] NOT NULL, numbers bigint[] NOT NULL, types text[] NOT NULL);
     CREATE FUNCTION cascade.shape_now(relation regclass) RETURNS bigint LANGUAGE plpgsql STABLE AS $$
       BEGIN RETURN (SELECT pg_catalog.hashtextextended(
           pg_catalog.string_agg(pg_catalog.concat_ws(' ', a.attnum, a.atttypid, a.atttypmod, a.attname),
@@ -42,9 +42,10 @@ package struct KeptShapes {
       + store.binding.relations.compactMap(\.join).filter { !$0.isStored }.map(\.name)
     try db.run(
       """
-      INSERT INTO cascade.shape(number, relation, name, columns, numbers, types)
-      SELECT cascade.shape_now(t.name::regclass), t.name::regclass, t.name, array_agg(a.attname::text
-          ORDER BY a.attnum), array_agg(a.attnum::bigint ORDER BY a.attnum),
+      INSERT INTO cascade.shape(number, relation, name, columns, last_columns, numbers, types)
+      SELECT cascade.shape_now(t.name::regclass), t.name::regclass, t.name,
+        array_agg(a.attname::text ORDER BY a.attnum), array_agg(a.attname::text ORDER BY a.attnum),
+        array_agg(a.attnum::bigint ORDER BY a.attnum),
         array_agg(format_type(a.atttypid, a.atttypmod) ORDER BY a.attnum)
       FROM (SELECT DISTINCT unnest($1::text[])) t(name)
       JOIN pg_attribute a ON a.attrelid = t.name::regclass AND a.attnum > 0 AND NOT a.attisdropped
@@ -55,14 +56,31 @@ package struct KeptShapes {
       UPDATE cascade.shape s SET name = t.name FROM unnest($1::text[]) t(name)
       WHERE s.relation = t.name::regclass::oid AND s.name <> t.name
       """, [arrayText(tables)])
+    try followColumns()
+  }
+
+  /// Writes down what the columns of tables that are there are called now: a table that is made anew in the
+  /// place of one has columns of these names.
+  func followColumns() throws {
+    try db.run(
+      """
+      UPDATE cascade.shape s SET last_columns = l.names
+      FROM (SELECT s.number, array_agg(a.attname::text ORDER BY c.place) AS names FROM cascade.shape s
+        JOIN pg_class r ON r.oid = s.relation
+        CROSS JOIN unnest(s.numbers) WITH ORDINALITY c(number, place)
+        LEFT JOIN pg_attribute a ON a.attrelid = s.relation AND a.attnum = c.number AND NOT a.attisdropped
+        GROUP BY 1) l
+      WHERE l.number = s.number AND s.last_columns <> l.names
+      """)
   }
 
   /// Nil if it is not known what the number means.
   package func shape(_ number: String) throws -> KeptShape? {
     let rows = try db.run(
       """
-      SELECT s.name, s.relation::bigint, c.name, c.number, c.type FROM cascade.shape s
-      CROSS JOIN unnest(s.columns, s.numbers, s.types) WITH ORDINALITY c(name, number, type, place)
+      SELECT s.name, s.relation::bigint, c.name, c.number, c.type, c.last FROM cascade.shape s
+      CROSS JOIN unnest(s.columns, s.numbers, s.types, s.last_columns)
+        WITH ORDINALITY c(name, number, type, last, place)
       WHERE s.number = $1 ORDER BY c.place
       """, [number]
     ).rows
@@ -70,7 +88,8 @@ package struct KeptShapes {
     return KeptShape(
       table: first[0]!, identity: Int64(first[1]!),
       columns: rows.map {
-        KeptShape.Column(name: $0[2]!, identity: Int64($0[3]!), type: $0[4]!)
+        KeptShape.Column(
+          name: $0[2]!, identity: Int64($0[3]!), type: $0[4]!, lastName: $0[5])
       })
   }
 

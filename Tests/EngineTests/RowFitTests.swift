@@ -54,6 +54,17 @@ struct RowFitTests {
     #expect(fit.isExact && fit.fillings.map(\.place) == [0, 1])
   }
 
+  @Test("A table that was made anew takes values by what their columns were called last")
+  func lastNames() {
+    let names: [String?] = ["id", "b", "a", nil]
+    let columns = zip(["id", "a", "b", "c"], names).map {
+      KeptShape.Column(name: $0, identity: nil, type: "text", lastName: $1)
+    }
+    let shape = KeptShape(table: "song", identity: 1, columns: columns)
+    #expect(
+      fillings(shape, now("*id#1 a#2 b#3 c#4", identity: 2)) == ["id<-id", "b<-a", "a<-b"])
+  }
+
   @Test("Within one table the identity of a column decides, whatever the columns are called")
   func identities() {
     let shape = kept("id#1 a#2 b#3")
