@@ -53,7 +53,7 @@ package struct Hold {
   ) rethrows -> Verdict {
     let lost = deletion.losses.reduce(0) { $0 + $1.gone }
     if let approval {
-      let covers = { $0 <= $1 + limit.deletes }
+      let covers = { $0 - $1 <= limit.deletes }
       let isCovered = covers(count(deletion.nodes), approval.nodes) && covers(lost, approval.losses)
       return isCovered ? .passes : .held
     }
