@@ -49,6 +49,10 @@ package struct SweepResult: Sendable {
   /// Adds what another part of the sweep did, in a batch of its own.
   package mutating func add(_ part: SweepResult) {
     if part.outcome == .nothing { return }
+    // The counts of a sweep that has deleted nothing are those of its plan.
+    if outcome == .held && batch == nil && part.batch != nil {
+      (deletedCount, byCollection) = (0, [:])
+    }
     if part.outcome == .held && outcome == .held { otherHeldParts.append(part) }
     if part.outcome == .held && outcome != .held {
       (plan, heldKinds) = (part.plan, part.heldKinds)
