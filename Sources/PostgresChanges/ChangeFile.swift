@@ -180,7 +180,7 @@ package struct ChangeFile {
     let denials = try closure.denials()
     if !denials.isEmpty { throw Rejection(denials) }
     try judgeOwnDeletions(closure)
-    if let held = try closure.heldPlan(id: id, includingFirst: true), try !isApproved(held) {
+    if let held = try closure.judge(id: id, includingFirst: true)?.plan, try !isApproved(held) {
       throw held
     }
   }

@@ -3,6 +3,7 @@ internal import CascadePostgres
 internal import CascadeStore
 internal import PostgresBinding
 internal import PostgresChanges
+internal import PostgresSweeps
 internal import PostgresTables
 
 /// Whether the rules see everything, and whether they are fast.
@@ -94,13 +95,15 @@ struct ReferenceCheck {
 
   func findings(_ limit: Int) throws -> Findings {
     var findings = Findings()
+    try GivenUp(store).add(to: &findings, limit)
     for relation in store.binding.relations where !relation.isTie {
       for end in relation.join == nil ? [.destination] : EdgeEnd.allCases {
         let dangling = relation.dangling(at: end)
         let from = relation.join?.source.text("e") ?? relation.source.key.text("s")
         let stands = end == .destination ? relation.standsForNothing : "true"
         try add(
-          "SELECT \(from), \(relation.to())", dangling.edges, "\(dangling.condition) AND \(stands)",
+          "SELECT \(from), \(relation.to())", dangling.edges,
+          "\(dangling.condition) AND \(stands) AND NOT \(GivenUp.has(relation))",
           to: &findings, limit
         ) { self.dangling(relation, end, $0) }
       }

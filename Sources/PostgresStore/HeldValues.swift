@@ -19,7 +19,10 @@ struct DanglingFound {
   var releasedPlans: [Int64] = []
   var releasedCount = 0
   var released: [DanglingReferences.Missing] = []
+  /// Whether nothing was watched when these lost their destinations: they need an approval.
+  var isFirst = false
 
+  var isAny: Bool { !followed.isEmpty }
   var followed: [DanglingReferences.Missing] { clear + released }
 
   /// References that would be removed although no trigger saw their destinations go, of each kind.
@@ -44,9 +47,11 @@ struct DanglingFound {
 extension PostgresWriter {
   func findDangling() throws -> DanglingFound {
     var found = DanglingFound()
+    try GivenUp(store).forgetChanged()
     let missing = try DanglingReferences(store).find(telling: rescanReason != nil)
     found.clear = missing.filter { !$0.isHeld }
     found.held = missing.filter(\.isHeld)
+    found.isFirst = try !found.clear.isEmpty && store[meta: "first_watch"] != nil
     let approved = try heldValuePlans().filter(\.isApproved)
     if approved.isEmpty || found.held.isEmpty { return found }
     for (node, same) in Dictionary(grouping: found.held, by: \.node)

@@ -3,20 +3,16 @@ internal import CascadePlanning
 internal import CascadePostgres
 package import CascadeStore
 internal import PostgresSweeps
+internal import PostgresTables
 
 /// Plans that wait for approval.
 extension PostgresWriter {
   /// The same plan keeps its number.
   package func persistPlan(_ held: HeldPlan, file: String) throws -> Int64 {
-    let counts = JSON.object(
-      held.byCollection.sorted { $0.key < $1.key }.map {
-        JSON.Field($0.key, .integer(Int64($0.value)))
-      }
-    ).text
     let same = try db.run(
       """
       SELECT number FROM cascade.plan
-      WHERE file = $1 AND id = $2 AND checksum = \(held.checksum) AND value IS NULL
+      WHERE file = $1 AND id = $2 AND checksum = \(held.checksum) AND \(isOfSet)
       """, [file, held.id]
     ).integer
     if let same { return same }
@@ -25,7 +21,7 @@ extension PostgresWriter {
       """
       INSERT INTO cascade.plan(file, id, checksum, deleted, lost, by_collection)
       VALUES($1, $2, \(held.checksum), \(held.deletedCount), \(held.lostCount), $3) RETURNING number
-      """, [file, held.id, counts]
+      """, [file, held.id, held.byCollection.countText]
     ).integer!
   }
 
@@ -37,35 +33,45 @@ extension PostgresWriter {
   }
 
   package func deletePlans(ofFile file: String) throws {
-    try db.run("DELETE FROM cascade.plan WHERE file = $1 AND value IS NULL", [file])
+    try db.run("DELETE FROM cascade.plan WHERE file = $1 AND \(isOfSet)", [file])
   }
 
+  /// One that is about neither one value nor the causes that it owns.
+  private var isOfSet: String { "value IS NULL AND NOT owns_causes" }
+
+  /// The answer to what is held for the sum empties the window.
   package func approve(plan: Int64) throws -> ApprovedPlan? {
     let file = try db.run(
-      "UPDATE cascade.plan SET is_approved = true WHERE number = \(plan) RETURNING file"
+      """
+      WITH p AS (UPDATE cascade.plan SET is_approved = true WHERE number = \(plan)
+          RETURNING file, is_of_sum),
+        r AS (\(RecentDeletions.emptying) WHERE (SELECT is_of_sum FROM p))
+      SELECT file FROM p
+      """
     ).text
     guard let file else { return nil }
     return file.hasPrefix("/") ? .sweep([SweepKind](planFile: file)) : .file(file)
   }
 
-  /// An approval is for the nodes that the plan would delete, and for no other ones.
-  func isApproved(_ held: HeldPlan, _ kinds: [SweepKind]) throws -> Bool {
-    try isApproved(held, where: "file = $1", kinds.planFile)
+  /// The plan of what a search of whole tables has found is approved for the nodes that it would delete,
+  /// and for no other ones. Returns its number.
+  func approvedPlan(_ held: HeldPlan, _ kinds: [SweepKind]) throws -> Int64? {
+    try approvedPlan(held, where: "file = $1", kinds.planFile)
   }
 
   func isApproved(_ held: HeldPlan, ofFile id: String) throws -> Bool {
-    try isApproved(held, where: "id = $1", id)
+    try approvedPlan(held, where: "id = $1", id) != nil
   }
 
-  private func isApproved(_ held: HeldPlan, where condition: String, _ value: String) throws -> Bool
-  {
+  private func approvedPlan(
+    _ held: HeldPlan, where condition: String, _ value: String
+  ) throws -> Int64? {
     try db.run(
       """
-      SELECT EXISTS (SELECT FROM cascade.plan WHERE \(condition) AND is_approved AND value IS NULL
-        AND checksum = \(held.checksum)
-        AND \(held.lostCount) - lost <= \(model.limits.hold.deletes))
+      SELECT max(number) FROM cascade.plan WHERE \(condition) AND is_approved AND \(isOfSet)
+      AND checksum = \(held.checksum) AND \(held.lostCount) - lost <= \(model.limits.hold.deletes)
       """, [value]
-    ).bool
+    ).integer
   }
 
   package var heldSweeps: [SweepResult] {
@@ -79,7 +85,8 @@ extension PostgresWriter {
         let kinds = [SweepKind](planFile: row[1]!)
         var result = SweepResult(kinds: kinds, outcome: .nothing)
         let held = HeldPlan(
-          id: HeldPlan.sweep, deletedCount: Int(row[2]!)!, byCollection: counts(row[3]!),
+          id: HeldPlan.sweep, deletedCount: Int(row[2]!)!,
+          byCollection: [String: Int](counts: row[3]!),
           lostCount: Int(row[4]!)!, checksum: 0)
         result.hold(held, kinds, plan: Int64(row[0]!)!)
         result.heldValue = row[5].flatMap { try? JSON.parse($0) }.flatMap {
@@ -88,12 +95,6 @@ extension PostgresWriter {
         return result
       }
     }
-  }
-
-  private func counts(_ text: String) -> [String: Int] {
-    guard case .object(let fields)? = try? JSON.parse(text) else { return [:] }
-    return Dictionary(
-      uniqueKeysWithValues: fields.map { ($0.name, Int($0.value.integer ?? 0)) })
   }
 
   // MARK: - Verdicts of change files

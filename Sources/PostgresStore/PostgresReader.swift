@@ -129,7 +129,7 @@ package final class PostgresReader: StoreReading {
     try ask { store in
       if kinds == [.unreferenced] {
         var closure = try Closure(store, journal: nil)
-        for nodes in store.unreferencedNodes() {
+        for nodes in try store.unreferencedNodes() {
           try closure.begin(with: nodes)
         }
         try closure.complete()
@@ -137,13 +137,30 @@ package final class PostgresReader: StoreReading {
       }
       return try store.following(kinds) {
         let readsJournal = kinds != [.unreachable]
-        var closure = try Closure(store, journal: readsJournal ? .ofSweep(store, kinds) : nil)
+        var closure = try Closure(
+          store, journal: readsJournal ? .ofSweep(store, kinds, .unplanned) : nil)
         closure.collectsUnreachable = kinds.sweepsUnreachable(from: store.model)
         let missing = try kinds.scansTables ? DanglingReferences(store).find() : []
         try closure.begin(with: missing.filter { !$0.isHeld })
         try closure.complete()
         var plan = try closure.plan(limit: Receipt.mostListed, includingFirst: false)
         if missing.contains(where: \.isHeld) { plan.isOverLimit = true }
+        return plan
+      }
+    }
+  }
+
+  package func plan(ofHeld plan: Int64, kinds: [SweepKind]) throws -> Plan {
+    guard let held = try ask({ try CausePlan.read(plan, $0) }) else {
+      return try planSweep(kinds, at: nil)
+    }
+    return try ask { store in
+      try store.following(held.kinds) {
+        var closure = try Closure(
+          store, journal: .ofSweep(store, held.kinds, .ofPlan(held.number)))
+        try closure.complete()
+        var plan = try closure.plan(limit: Receipt.mostListed, includingFirst: false)
+        plan.isOverLimit = true
         return plan
       }
     }

@@ -28,9 +28,10 @@ struct ReviewQueries {
 
   /// Whether there is something for a sweep that runs by itself.
   func journal(_ store: StoreConnection) -> String {
-    let isMeant = JournalRows.isMeant(for: immediate, store.binding)
+    let isMeant = JournalRows.isMeant(for: immediate, .unplanned, store.binding)
     return """
       SELECT EXISTS (SELECT FROM cascade.journal j WHERE \(isMeant))
+        OR \(CausePlan.isApproved)
         OR EXISTS (SELECT FROM cascade.meta WHERE key = 'sweep.batch')
         OR \(BlockedNodes.isDue) OR \(FileRows.areNew)
         OR EXISTS (SELECT FROM cascade.recheck WHERE \(LateReferences.isDue))

@@ -43,8 +43,20 @@ extension PostgresWriter {
     if !problems.isEmpty && result.outcome == .nothing { result.outcome = .blocked }
   }
 
-  /// A sweep that was begun goes on as one of its kinds.
   private func sweepEdges(
+    _ kinds: [SweepKind], _ found: DanglingFound, _ now: Int64, _ manners: StepPolicy,
+    _ result: inout SweepResult
+  ) throws {
+    do {
+      try sweepCauses(kinds, found, now, manners, &result)
+    } catch is MustBeParted {
+      try sweepCauses([.cascade, .refcount], DanglingFound(), now, manners, &result)
+      try sweepFound(kinds, now, manners, &result)
+    }
+  }
+
+  /// A sweep that was begun goes on as one of its kinds, and what was approved goes first.
+  private func sweepCauses(
     _ kinds: [SweepKind], _ found: DanglingFound, _ now: Int64, _ manners: StepPolicy,
     _ result: inout SweepResult
   ) throws {
@@ -52,18 +64,72 @@ extension PostgresWriter {
     if start.isLateDue, try LateReferences(store).journalDue() {
       start = try SweepStart.read(store, kinds)
     }
-    let kinds = try start.unfinished == nil ? kinds : unfinishedSweep ?? kinds
-    try store.following(kinds) {
-      guard case (var waves, let isMore)? = try begin(kinds, start, found, manners, &result) else {
-        return
-      }
-      if isMore && kinds == [.unreachable] {
+    if start.unfinished == nil, let plan = start.approved {
+      try sweepApproved(from: plan, now, manners, &result)
+      start = try SweepStart.read(store, kinds)
+    }
+    let kindsNow = try start.unfinished == nil ? kinds : unfinishedSweep ?? kinds
+    var sweep = PlannedSweep(kindsNow)
+    (sweep.found, sweep.causes, sweep.hasWaiting) = (found, start.causes, start.hasWaiting)
+    (sweep.now, sweep.hasRecent) = (now, start.recent > 0)
+    try carryOut(sweep, start, manners, &result)
+    // What was approved did not wait for another sweep to be begun.
+    if start.unfinished != nil && start.approved != nil && !result.isCutShort {
+      try sweepCauses(kinds, found, now, manners, &result)
+    }
+  }
+
+  /// The approved plans from this one on, each in a batch of its own.
+  private func sweepApproved(
+    from first: Int64, _ now: Int64, _ manners: StepPolicy, _ result: inout SweepResult
+  ) throws {
+    var number: Int64? = first
+    while let next = number, !result.isCutShort {
+      guard let plan = try CausePlan.read(next, store) else { return }
+      var sweep = PlannedSweep(plan.kinds)
+      (sweep.causes, sweep.approved, sweep.now) = (.ofPlan(plan.number), plan, now)
+      try carryOut(sweep, nil, manners, &result)
+      number = try db.run(
+        "SELECT min(p.number) FROM cascade.plan p WHERE p.number > \(next) AND p.owns_causes AND p.is_approved"
+      ).integer
+    }
+  }
+
+  /// What a search of whole tables has found, without what the journal has.
+  private func sweepFound(
+    _ kinds: [SweepKind], _ now: Int64, _ manners: StepPolicy, _ result: inout SweepResult
+  ) throws {
+    if result.isCutShort { return }
+    var sweep = PlannedSweep(kinds)
+    (sweep.causes, sweep.found, sweep.now) = (.found, try findDangling(), now)
+    sweep.hasRecent = true
+    do {
+      try carryOut(sweep, nil, manners, &result)
+    } catch let held as HeldPlan {
+      result.hold(held, kinds, plan: try persistPlan(held, file: kinds.planFile))
+    }
+  }
+
+  /// One batch, which is begun or goes on. `start` tells whether it may begin at once.
+  private func carryOut(
+    _ sweep: PlannedSweep, _ start: SweepStart?, _ manners: StepPolicy,
+    _ result: inout SweepResult
+  ) throws {
+    var part = SweepResult(kinds: result.kinds, outcome: .nothing)
+    try store.following(sweep.kinds) {
+      guard case (var waves, let isMore)? = try begin(sweep, start, manners, &part, &result)
+      else { return }
+      if isMore && sweep.kinds == [.unreachable] {
         try collectUnreachable(&waves, manners)
       } else if isMore {
         try carryOut(&waves, manners)
       }
-      try end(&waves, now, &result)
+      try end(&waves, sweep.now, &part)
     }
+    let wasDone = result.outcome == .done
+    result.add(part)
+    // What one part had to leave does not undo what another one did.
+    if wasDone && part.outcome == .blocked && !part.isCutShort { result.outcome = .done }
   }
 
   /// Each kind left something to the other that it would have to delete first. Neither can go first, but
@@ -72,8 +138,11 @@ extension PostgresWriter {
     if kinds.cascades == kinds.counts || !store.binding.denies || result.outcome == .held {
       return false
     }
-    let isRead = "NOT EXISTS (SELECT FROM cascade.journal j WHERE NOT \(store.binding.waits("j")))"
-    return try db.run("SELECT \(HeldEdges.areAny) AND \(isRead)").bool
+    let isRead = """
+      NOT EXISTS (SELECT FROM cascade.journal j
+        WHERE NOT \(store.binding.waits("j")) AND \(Causes.unplanned.include("j")))
+      """
+    return try db.run("SELECT \(HeldEdges.areAnyUnplanned) AND \(isRead)").bool
   }
 
   private func sweepBothKinds(
@@ -94,30 +163,49 @@ extension PostgresWriter {
   /// The waves of a sweep that goes on or begins, and whether there may be more to do. Nil if nothing
   /// is to be done now.
   private func begin(
-    _ kinds: [SweepKind], _ start: SweepStart, _ found: DanglingFound, _ manners: StepPolicy,
+    _ sweep: PlannedSweep, _ start: SweepStart?, _ manners: StepPolicy, _ part: inout SweepResult,
     _ result: inout SweepResult
   ) throws -> (Waves, isMore: Bool)? {
-    if let batch = start.unfinished {
-      let hasBlocked = try BlockedNodes(store).isAny
-      let waves = try Waves(
-        store, batch: batch, isSweep: true, isNew: false, hasBlocked: hasBlocked)
+    if let start, let batch = start.unfinished {
+      var waves = try Waves(
+        store, batch: batch, isSweep: true, isNew: false, hasBlocked: BlockedNodes(store).isAny)
+      waves.plan = start.unfinishedPlan
       return (waves, true)
     }
-    if !kinds.scansTables, let batch = start.batch, start.isSmall && mayBeginAtOnce {
-      if let begun = try beginAtOnce(kinds, batch, manners) { return begun }
+    if !sweep.kinds.scansTables, let start, let batch = start.batch,
+      start.isSmall && mayBeginAtOnce,
+      let begun = try beginAtOnce(sweep.kinds, batch, manners, recent: start.recent)
+    {
+      return begun
     }
-    guard let (batch, hasBlocked) = try plan(kinds, found, hasWaiting: start.hasWaiting, &result)
-    else {
-      return nil
-    }
-    let waves = try Waves(store, batch: batch, isSweep: true, hasBlocked: hasBlocked)
+    guard let (batch, hasBlocked) = try beginPlanned(sweep, &part, &result) else { return nil }
+    var waves = try Waves(store, batch: batch, isSweep: true, hasBlocked: hasBlocked)
+    waves.plan = sweep.approved?.number
     return (waves, true)
   }
 
-  // MARK: - At once
+  private func beginPlanned(
+    _ sweep: PlannedSweep, _ part: inout SweepResult, _ result: inout SweepResult
+  ) throws -> (batch: Int64, hasBlocked: Bool)? {
+    let planned = try plan(sweep, &part)
+    if sweep.kinds.scansTables {
+      try clearRescan()
+      for plan in sweep.found.releasedPlans { try deletePlan(plan) }
+    }
+    switch planned {
+    case .begun(let batch, let hasBlocked): return (batch, hasBlocked)
+    case .held(let held, let number):
+      result.hold(held, sweep.kindsOfPlan, plan: number)
+      result.heldKinds = sweep.kindsOfPlan
+      result.blocked += part.blocked
+    case .nothing:
+      if !part.blocked.isEmpty { part.outcome = .blocked }
+      if sweep.kinds.scansTables { try forgetPlans(of: sweep.kinds) }
+    }
+    return nil
+  }
 
-  /// Whether a sweep may be found to be too much.
-  private var mayBeHeld: Bool { model.limits.hold.isReachable }
+  // MARK: - At once
 
   private var mayBeginAtOnce: Bool { !store.binding.denies && rowsToAStep == nil }
 
@@ -130,113 +218,21 @@ extension PostgresWriter {
   /// only committed if nothing is left to be done, and so little went that nothing is. Else nil, and
   /// nothing was done.
   private func beginAtOnce(
-    _ kinds: [SweepKind], _ batch: Int64, _ manners: StepPolicy
+    _ kinds: [SweepKind], _ batch: Int64, _ manners: StepPolicy, recent: Int
   ) throws -> (Waves, isMore: Bool)? {
     var waves = try Waves(store, batch: batch, isSweep: true)
-    waves.begin(with: beginning(kinds, batch, isPlanned: false))
+    waves.begin(with: beginningAtOnce(kinds, batch))
     do {
-      let isMore = try step(&waves, manners, isWhole: true) { try $0.next($1) }
+      let isMore = try step(&waves, manners, isWhole: true, recent: recent) { try $0.next($1) }
       return (waves, isMore)
     } catch is MustBePlanned {
       return nil
     }
   }
 
-  private func refuseUnplanned(_ waves: Waves, isMore: Bool) throws {
-    let isLittle = waves.count.rows <= model.limits.hold.deletes
+  private func refuseUnplanned(_ waves: Waves, isMore: Bool, recent: Int) throws {
+    let isLittle = waves.count.rows == 0 || waves.count.rows + recent <= model.limits.hold.deletes
     if mayBeHeld && (isMore || !isLittle) { throw MustBePlanned() }
-  }
-
-  // MARK: - The plan
-
-  /// Looks at everything that would go before anything does, and begins a batch with it. What others
-  /// write later is for the next sweep. Nil if nothing is to be done now.
-  private func plan(
-    _ kinds: [SweepKind], _ found: DanglingFound, hasWaiting: Bool, _ result: inout SweepResult
-  ) throws -> (batch: Int64, hasBlocked: Bool)? {
-    let scans = kinds.scansTables
-    let isFirst = try scans && store[meta: "first_watch"] != nil && !found.clear.isEmpty
-    let begun: (batch: Int64, hasBlocked: Bool)?
-    do {
-      begun = try store.transaction(.repeatableRead, isDurable: false) {
-        try DanglingReferences(store).journal(found.followed)
-        if hasWaiting { try HeldEdges(store).dropOver() }
-        return try planJournal(kinds, isFirst: isFirst, found, hasWaiting: hasWaiting, &result)
-      }
-    } catch let held as HeldPlan {
-      result.hold(held, kinds, plan: try persistPlan(held, file: kinds.planFile))
-      return nil
-    }
-    if scans { try clearRescan() }
-    if begun == nil && !result.blocked.isEmpty { result.outcome = .blocked }
-    for plan in found.releasedPlans { try deletePlan(plan) }
-    return begun
-  }
-
-  /// Throws the plan if it has to be approved. What the journal was given is then taken back.
-  private func planJournal(
-    _ kinds: [SweepKind], isFirst: Bool, _ found: DanglingFound, hasWaiting: Bool,
-    _ result: inout SweepResult
-  ) throws -> (batch: Int64, hasBlocked: Bool)? {
-    try dropEnded()
-    let journal = try journalRows(kinds)
-    if try journal.isEmpty && !hasNewFiles { return nil }
-    let needsClosure = isFirst || mayBeHeld || store.binding.denies
-    if needsClosure {
-      var closure = try Closure(store, journal: journal)
-      try closure.complete()
-      result.blocked += try closure.denials()
-      let held = try closure.heldPlan(
-        id: HeldPlan.sweep, includingFirst: false, always: isFirst, approved: found.releasedCount,
-        losses: found.losses(store))
-      if let held, try !isApproved(held, kinds) { throw held }
-    }
-    let hasBlocked = try BlockedNodes(store).begin(withDenied: needsClosure)
-    if hasBlocked || hasWaiting { try HeldEdges(store).note() }
-    let batch = try nextBatch()
-    try begin(kinds, batch)
-    if journal.isLong { try db.execute("ANALYZE cascade.work") }
-    return (batch, hasBlocked)
-  }
-
-  /// What concerns none of the nodes that there are: what nodes lost that were deleted afterwards.
-  private func dropEnded() throws {
-    let usedAgain = try UsedKeys.usedAgain(db)
-    if !usedAgain.isEmpty { try dropJoinRows(usedAgain) }
-    try UsedKeys(store.binding).drop(db, usedAgain: !usedAgain.isEmpty)
-  }
-
-  private func dropJoinRows(_ usedAgain: [Int64: [String]]) throws {
-    let used = UsedKeys(store.binding)
-    let removal = RowRemoval(store: store, batch: UsedKeys.batch)
-    for relation in store.binding.relations {
-      guard let join = relation.looseJoin else { continue }
-      for end in EdgeEnd.allCases {
-        guard let keys = usedAgain[relation.table(at: end).number] else { continue }
-        let isOne = relation.isAny(at: end, "$1", of: join)
-        let isEnded = used.isEndedJoinRow(of: relation, join, madeAnew: end)
-        let rows = RowRemoval.Selection(
-          row: "e", condition: "\(isOne) AND \(isEnded)", values: [arrayText(keys)])
-        _ = try removal.unlink(relation, join, rows, as: nil)
-      }
-    }
-    try db.run("DELETE FROM cascade.unlinked WHERE batch = \(UsedKeys.batch)")
-  }
-
-  private var hasNewFiles: Bool {
-    get throws { try db.run("SELECT \(FileRows.areNew)").bool }
-  }
-
-  /// Also what waits because a node had to stay.
-  private func journalRows(_ kinds: [SweepKind]) throws -> JournalRows {
-    var journal = try JournalRows.ofSweep(store, kinds, asksWaiting: false)
-    if journal.has(.arrived) {
-      try LateReferences(store).journalArrived()
-      journal = try JournalRows.ofSweep(store, kinds, asksWaiting: false)
-    }
-    // Without statistics, the server takes a journal for empty, and reads all of it for each row.
-    if journal.isLong { try db.execute("ANALYZE cascade.journal") }
-    return journal
   }
 
   // MARK: - Steps
@@ -250,9 +246,10 @@ extension PostgresWriter {
   /// It need not be durable before the end of the sweep: a crash of the server loses the last steps
   /// only, and the sweep goes on from there.
   ///
-  /// `isWhole`: the step goes on as long as there is time, to do all that there is.
+  /// `isWhole`: the step goes on as long as there is time, to do all that there is. `recent` nodes went
+  /// lately.
   func step(
-    _ waves: inout Waves, _ manners: StepPolicy, isWhole: Bool = false,
+    _ waves: inout Waves, _ manners: StepPolicy, isWhole: Bool = false, recent: Int = 0,
     _ body: (inout Waves, Int) throws -> Int?
   ) throws -> Bool {
     let start = ContinuousClock.now
@@ -266,7 +263,7 @@ extension PostgresWriter {
         worked += more ?? 0
       } while isMore && (isWhole || worked < limit / 2)
         && ContinuousClock.now - start < (isWhole ? min(budget / 2, longestAtOnce) : budget / 2)
-      if isWhole { try refuseUnplanned(waves, isMore: isMore) }
+      if isWhole { try refuseUnplanned(waves, isMore: isMore, recent: recent) }
       return (worked, isMore)
     }
     let time = ContinuousClock.now - start
@@ -341,8 +338,8 @@ extension PostgresWriter {
     var (notices, hasLocked) = try waves.finish(at: now)
     let batch = waves.batch
     try HeldEdges(store).dropLosses(ofDeletedIn: batch)
-    let kinds = try unfinishedSweep ?? []
-    if try kinds == [.unreachable] && UnreachedNodes.end(store) { hasLocked = true }
+    let begun = try begunSweep()
+    if begun.kinds == [.unreachable], try UnreachedNodes.end(store) { hasLocked = true }
     let summary = try BatchSummary(store, batch, counts: waves.isWhole ? waves.deletions : nil)
     let files = try FileRows(store: store).take(into: batch)
     // Also without a deletion: the names of what others deleted are kept as long as the batch.
@@ -350,20 +347,33 @@ extension PostgresWriter {
       try Ledger(store).addSweep(
         batch, at: now, deleted: summary.deletedCount, edges: waves.count.edges, notices: notices)
     }
-    try forgetPlans(of: kinds)
-    try db.run("DELETE FROM cascade.meta WHERE key IN ('sweep.batch', 'sweep.kinds')")
+    if begun.approved == nil && summary.deletedCount > 0 {
+      try db.runEach(RecentDeletions.adding(summary.byCollection, model, at: now))
+    }
+    try forgetPlans(of: begun.kinds, approved: begun.approved)
+    try db.run("DELETE FROM cascade.meta WHERE key IN ('sweep.batch', 'sweep.kinds', 'sweep.plan')")
     return (summary, notices, hasLocked)
   }
 
-  /// A sweep that leaves something to another kind leaves the plans of that kind, too.
-  private func forgetPlans(of kinds: [SweepKind]) throws {
-    let isAll = (kinds.readsJournal || kinds.scansTables) && kinds.followedRules == .all
-    try db.run(
-      """
-      DELETE FROM cascade.plan
-      WHERE \(isAll ? "file LIKE '/%'" : "file = $1") AND value IS NULL
-      """,
-      isAll ? [] : [kinds.planFile])
+  /// Of the batch that is not ended: its kinds, and its plan, if it was approved.
+  private func begunSweep() throws -> (kinds: [SweepKind], approved: Int64?) {
+    let rows = try db.runAgain(
+      "SELECT key, value FROM cascade.meta WHERE key IN ('sweep.kinds', 'sweep.plan')"
+    ).rows
+    let values = Dictionary(rows.map { ($0[0]!, Int64($0[1]!)!) }, uniquingKeysWith: { $1 })
+    return (values["sweep.kinds"].map { [SweepKind](code: $0) } ?? [], values["sweep.plan"])
+  }
+
+  /// What a sweep of these kinds does is not to be approved any more. A plan that owns its causes waits for
+  /// its own answer.
+  private func forgetPlans(of kinds: [SweepKind], approved: Int64? = nil) throws {
+    if let approved { try CausePlan.end(approved, store) }
+    let files = try db.runAgain(
+      "SELECT DISTINCT file FROM cascade.plan WHERE file LIKE '/%' AND value IS NULL AND NOT owns_causes"
+    ).texts
+    for file in files where kinds.cover([SweepKind](planFile: file)) {
+      try deletePlans(ofFile: file)
+    }
   }
 
   private func hasDeleted(_ batch: Int64) throws -> Bool {

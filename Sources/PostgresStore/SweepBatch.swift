@@ -11,36 +11,49 @@ extension PostgresWriter {
     try db.run("SELECT nextval('cascade.batch')").integer!
   }
 
-  /// Until the sweep has ended, its batch is known to whatever daemon goes on.
-  func beginBatch(_ kinds: [SweepKind], _ batch: Int64) -> Statement {
+  /// Until the sweep has ended, its batch is known to whatever daemon goes on, and whether it was approved:
+  /// by the number of its plan.
+  func beginBatch(_ kinds: [SweepKind], _ batch: Int64, approved: Int64? = nil) -> Statement {
+    let plan = approved.map { ", ('sweep.plan', \($0))" } ?? ""
     let sql = """
-      INSERT INTO cascade.meta(key, value) VALUES('sweep.batch', $1::bigint), ('sweep.kinds', $2::bigint)
+      INSERT INTO cascade.meta(key, value)
+      VALUES('sweep.batch', $1::bigint), ('sweep.kinds', $2::bigint)\(plan)
       ON CONFLICT(key) DO UPDATE SET value = excluded.value
       """
     return Statement(sql, ["\(batch)", "\(kinds.code)"])
   }
 
-  /// The statements that begin a batch.
-  func beginning(_ kinds: [SweepKind], _ batch: Int64, isPlanned: Bool) -> [Statement] {
-    [beginBatch(kinds, batch), Statement(taking(kinds, isPlanned: isPlanned), ["\(batch)"])]
-      + FileRows(store: store).taking(into: batch, ofThisTransaction: false)
+  /// The statements that begin a batch which needs no plan.
+  func beginningAtOnce(_ kinds: [SweepKind], _ batch: Int64) -> [Statement] {
+    beginning(PlannedSweep(kinds), batch, isPlanned: false)
+  }
+
+  private func beginning(
+    _ sweep: PlannedSweep, _ batch: Int64, isPlanned: Bool, approved: Int64? = nil
+  ) -> [Statement] {
+    [
+      beginBatch(sweep.kinds, batch, approved: approved),
+      Statement(taking(sweep, isPlanned: isPlanned), ["\(batch)"]),
+    ] + FileRows(store: store).taking(into: batch, ofThisTransaction: false, of: sweep.causes)
   }
 
   /// Also takes up what waits because a node had to stay, unless it is for a sweep of another kind, or is
   /// about something that is stopped.
-  func begin(_ kinds: [SweepKind], _ batch: Int64) throws {
+  func begin(_ sweep: PlannedSweep, _ batch: Int64, approved: Int64?) throws {
     let waiting = """
-      UPDATE cascade.work j SET batch = $1, done = \(isUnfollowed(.lost))
+      UPDATE cascade.work j SET batch = $1, plan = NULL, done = \(isUnfollowed(.lost))
         OR \(isUnfollowed(.widowed)) WHERE j.batch = \(BlockedNodes.waiting) AND NOT j.done
-        AND NOT (\(isLeft(.lost, .losingSource)) OR \(isLeft(.widowed, .losingDestination))
+        AND \(sweep.causes.include("j")) AND NOT (\(isLeft(.lost, .losingSource)) OR \(isLeft(.widowed, .losingDestination))
           OR \(isLeftToNullify) OR \(store.binding.waits("j")) OR \(isPartlySeen))
       """
-    try db.runEach(beginning(kinds, batch, isPlanned: true) + [Statement(waiting, ["\(batch)"])])
+    try db.runEach(
+      beginning(sweep, batch, isPlanned: true, approved: approved)
+        + [Statement(waiting, ["\(batch)"])])
   }
 
   /// Takes out of the journal what the snapshot has, and nothing else. An edge that arrived is looked
   /// at by a plan. The batch is `$1`.
-  private func taking(_ kinds: [SweepKind], isPlanned: Bool) -> String {
+  private func taking(_ sweep: PlannedSweep, isPlanned: Bool) -> String {
     let unmissed = store.binding.tables.values.filter { !store.binding.isMissed($0) }
       .map { "\($0.number)" }
     let gone = "j.what = \(JournalSubject.gone.rawValue)"
@@ -50,7 +63,7 @@ extension PostgresWriter {
     return """
       WITH j AS (DELETE FROM cascade.journal j
         WHERE j.what <> \(JournalSubject.arrived.rawValue)
-        AND \(JournalRows.isMeant(for: kinds, store.binding))
+        AND \(JournalRows.isMeant(for: sweep.kinds, sweep.causes, store.binding))
         RETURNING j.*),
       k AS (INSERT INTO cascade.deleted(batch, collection, is_own, bucket, keys)
         SELECT DISTINCT $1::bigint, j.subject, false, \(OwnSchema.bucket("j.key")), ARRAY[j.key] FROM j

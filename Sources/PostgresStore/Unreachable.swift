@@ -12,12 +12,12 @@ extension PostgresWriter {
   func sweepUnreachable(
     _ now: Int64, _ manners: StepPolicy, _ result: inout SweepResult
   ) throws {
-    if result.outcome == .held || result.isCutShort { return }
+    if result.isCutShort { return }
     // What nothing that can be read refers to may be referred to by what cannot be read.
     let problems = store.binding.problems.map { Reason(.invalid, "\($0)") }
     var part = SweepResult(kinds: result.kinds, outcome: problems.isEmpty ? .nothing : .blocked)
     part.blocked = problems
-    if problems.isEmpty, let batch = try planUnreachable(&result, &part) {
+    if problems.isEmpty, let batch = try planUnreachable(now, &result, &part) {
       var waves = try Waves(
         store, batch: batch, isSweep: true, isNew: false, hasBlocked: BlockedNodes(store).isAny)
       try collectUnreachable(&waves, manners)
@@ -38,7 +38,7 @@ extension PostgresWriter {
 
   /// The batch that was begun; nil if there is nothing to do, or if it has to wait.
   private func planUnreachable(
-    _ result: inout SweepResult, _ part: inout SweepResult
+    _ now: Int64, _ result: inout SweepResult, _ part: inout SweepResult
   ) throws -> Int64? {
     let kinds = [SweepKind.unreachable]
     var byLease = false
@@ -53,12 +53,11 @@ extension PostgresWriter {
         part.blocked += try closure.denials()
         if !part.blocked.isEmpty { part.outcome = .blocked }
         if try closure.countByCollection(includingFirst: true).isEmpty { return nil }
-        let held = try closure.heldPlan(id: HeldPlan.sweep, includingFirst: true)
-        if let held, try !isApproved(held, kinds) { throw held }
+        let approved = try approve(closure, kinds, at: now)
         try BlockedNodes(store).beginUnreachable()
         try closure.keepUnreachable()
         let batch = try nextBatch()
-        try db.runEach([beginBatch(kinds, batch)])
+        try db.runEach([beginBatch(kinds, batch, approved: approved)])
         return batch
       }
     } catch let held as HeldPlan {

@@ -12,7 +12,7 @@ extension PostgresWriter {
   func sweepUnreferenced(
     _ now: Int64, _ manners: StepPolicy, _ result: inout SweepResult
   ) throws {
-    if result.outcome == .held || result.isCutShort { return }
+    if result.isCutShort { return }
     for isFree in [true, false] {
       // What went may have been the last to refer to something.
       while try sweepUnreferenced(isFree: isFree, now, manners, &result) {}
@@ -23,8 +23,8 @@ extension PostgresWriter {
   private func sweepUnreferenced(
     isFree: Bool, _ now: Int64, _ manners: StepPolicy, _ result: inout SweepResult
   ) throws -> Bool {
-    let nodes = store.unreferencedNodes(isFree: isFree)
-    guard let batch = try planUnreferenced(nodes, needsApproval: !isFree, &result) else {
+    let nodes = try store.unreferencedNodes(isFree: isFree)
+    guard let batch = try planUnreferenced(nodes, needsApproval: !isFree, now, &result) else {
       return false
     }
     var waves = try Waves(
@@ -41,7 +41,7 @@ extension PostgresWriter {
 
   /// The batch that was begun; nil if there is nothing to do, or if it has to wait.
   private func planUnreferenced(
-    _ nodes: [UnreferencedNodes], needsApproval: Bool, _ result: inout SweepResult
+    _ nodes: [UnreferencedNodes], needsApproval: Bool, _ now: Int64, _ result: inout SweepResult
   ) throws -> Int64? {
     let kinds = [SweepKind.unreferenced]
     do {
@@ -52,11 +52,10 @@ extension PostgresWriter {
         }
         try closure.complete()
         if try closure.countByCollection(includingFirst: true).isEmpty { return nil }
-        let held = try closure.heldPlan(
-          id: HeldPlan.sweep, includingFirst: true, always: needsApproval)
-        if let held, try !isApproved(held, kinds) { throw held }
+        let approved = try approve(
+          closure, kinds, Hold.Deletion([:], needsApproval: needsApproval), at: now)
         let batch = try nextBatch()
-        try db.runEach([beginBatch(kinds, batch)])
+        try db.runEach([beginBatch(kinds, batch, approved: approved)])
         return batch
       }
     } catch let held as HeldPlan {

@@ -28,8 +28,12 @@ package struct BlockedNodes {
   }
 
   /// Begins anew, with those that the rules deny according to the closure that was just computed, if
-  /// one was. Returns whether there are any.
-  package func begin(withDenied hasClosure: Bool) throws -> Bool {
+  /// one was. Returns whether there are any. `keepsOthers`: the sweep does not look at all that waits.
+  package func begin(withDenied hasClosure: Bool, keepsOthers: Bool = false) throws -> Bool {
+    if keepsOthers {
+      if hasClosure { try addDenied() }
+      return try isAny
+    }
     // A sweep of one kind does not look at all that waits for the end of a lease.
     let isKept = store.binding.leavesRules ? "b.is_leased AND \(BlockedNodes.isLeased)" : "false"
     try db.execute("DELETE FROM cascade.blocked b WHERE NOT (\(isKept))")
@@ -262,7 +266,7 @@ package struct BlockedNodes {
 
   /// Looks again after twice the last time, as long as something waits.
   private func planLook(_ longest: Int64) throws {
-    if try !db.run("SELECT \(HeldEdges.areAny)").bool {
+    if try !db.run("SELECT \(HeldEdges.areAnyUnplanned)").bool {
       try db.run("DELETE FROM cascade.meta WHERE key IN ('look_again', 'look_again_delay')")
       return
     }

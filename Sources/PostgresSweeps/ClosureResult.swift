@@ -32,34 +32,44 @@ extension Closure {
     counts.values.reduce(0, +) + leaves.reduce(0) { $0 + $1.count }
   }
 
-  /// Whether so much would go that an operator has to approve it.
-  /// `always`: however little it is. `approved`: so many nodes need no other approval. `losses` are
-  /// references that would be removed although no trigger saw their destinations go.
-  package func heldPlan(
-    id: String, includingFirst: Bool, always: Bool = false, approved: Int = 0,
-    losses: [CollectionCount] = []
-  ) throws -> HeldPlan? {
-    let hold = store.model.limits.hold
-    let losesMuch = losses.areOver(hold)
-    let always = always || losesMuch
-    if !always && lastDeleted == 0 && mostDeleted <= hold.deletes { return nil }
+  /// Whether it has to wait for an approval, and what it is then; nil if not. `deletion` has what counts
+  /// beside the nodes of the set. `isForSet`: an approval is for this set, and for no other one.
+  package func judge(
+    _ deletion: Hold.Deletion = Hold.Deletion([:]), id: String = HeldPlan.sweep,
+    includingFirst: Bool = false, recent: [String: Int] = [:], approval: Hold.Approval? = nil,
+    isForSet: Bool = true
+  ) throws -> (verdict: Hold.Verdict, plan: HeldPlan)? {
+    let (hold, losses) = (Hold(store.model), deletion.losses)
+    let losesMuch = losses.areOver(store.model.limits.hold)
+    let isAsked = losesMuch || deletion.needsApproval || approval != nil || lastDeleted > 0
+    if !isAsked && !hold.needsSizes(mostDeleted, recent: recent) { return nil }
     let counts = try countByCollection(includingFirst: includingFirst)
-    let deleted = counts.reduce(0) { $0 + $1.1 }
-    if !losesMuch && deleted == 0 || !always && deleted - approved <= hold.deletes { return nil }
-    let isOver =
-      try always
-      || counts.contains { table, gone in
-        let left = try store.readingWholeTables {
-          try Int(store.db.run("SELECT count(*) FROM \(table.name)").integer ?? 0)
-        }
-        return CollectionCount(name: table.collection, gone: gone, all: max(left, gone)).isOver(
-          hold)
+    var deletion = deletion
+    deletion.nodes = Dictionary(
+      counts.map { ($0.0.collection, $0.1) }, uniquingKeysWith: +)
+    let verdict =
+      try losesMuch
+      ? .held
+      : hold.judge(deletion, recent: recent, approval: approval) { collection, enough in
+        try size(collection, enough, gone: deletion.nodes[collection] ?? 0)
       }
-    if !isOver { return nil }
-    return HeldPlan(
-      id: id, deletedCount: deleted,
-      byCollection: Dictionary(uniqueKeysWithValues: counts.map { ($0.0.collection, $0.1) }),
-      lostCount: losesMuch ? losses.reduce(0) { $0 + $1.gone } : 0, checksum: try checksum())
+    if verdict == .passes { return nil }
+    let plan = HeldPlan(
+      id: id, deletedCount: deletion.nodes.values.reduce(0, +), byCollection: deletion.nodes,
+      lostCount: losesMuch ? losses.reduce(0) { $0 + $1.gone } : 0,
+      checksum: isForSet ? try checksum() : 0)
+    return (verdict, plan)
+  }
+
+  /// How many nodes a collection has, as far as `enough`. Some that go may be gone already.
+  private func size(_ collection: String, _ enough: Int, gone: Int) throws -> Int? {
+    guard let table = store.binding.tables[collection] else { return nil }
+    let left = try store.readingWholeTables {
+      try store.db.run(
+        "SELECT count(*) FROM (SELECT FROM \(table.name) LIMIT \(enough)) t"
+      ).integer
+    }
+    return max(Int(left ?? 0), gone)
   }
 
   /// The same for the same nodes, in whatever order.
@@ -141,7 +151,7 @@ extension Closure {
       byCollection: Dictionary(uniqueKeysWithValues: counts.map { ($0.0.collection, $0.1) }),
       byRule: try byRule(), denials: try denials(),
       files: try FileRows(store: store).countReleased(),
-      isOverLimit: try heldPlan(id: "", includingFirst: includingFirst) != nil)
+      isOverLimit: try judge(includingFirst: includingFirst, isForSet: false) != nil)
   }
 
   private func rows(of relation: EdgeRelation, limit: Int) throws -> [[String?]] {

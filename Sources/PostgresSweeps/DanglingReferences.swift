@@ -48,17 +48,20 @@ package struct DanglingReferences {
   /// `telling`: also those from which only notices follow. Nothing records for which there were
   /// notices, so this is for references that may have lost their destination while there were no triggers.
   package func find(telling: Bool = false) throws -> [Missing] {
+    let spared = try SparedCauses(store)
     let all = try store.readingWholeTables {
       try relations(telling: telling).flatMap { relation in
         try (relation.join == nil ? [.destination] : EdgeEnd.allCases).flatMap {
-          try find(relation, $0)
+          try find(relation, $0, but: spared)
         }
       }
     }
     return hold(all)
   }
 
-  private func find(_ relation: EdgeRelation, _ end: EdgeEnd) throws -> [Missing] {
+  private func find(
+    _ relation: EdgeRelation, _ end: EdgeEnd, but spared: SparedCauses
+  ) throws -> [Missing] {
     let dangling = relation.dangling(at: end)
     let table = dangling.table
     let tables = end == .destination ? relation.destinationNumbers : "\(table.number)"
@@ -74,7 +77,10 @@ package struct DanglingReferences {
           WHERE j.what = 1 AND j.subject IN (\(tables)) AND j.key = d.value)
       FROM (SELECT \(dangling.key) AS value, count(*) AS count FROM \(dangling.edges)
         WHERE \(dangling.condition) AND NOT (\(mayStay(relation)))
-        AND \(relation.standsForNothing) AND \(relation.join?.mayBeLost("e") ?? "true") GROUP BY 1) d
+        AND \(relation.standsForNothing) AND \(relation.join?.mayBeLost("e") ?? "true")
+        AND NOT \(spared.ownsDeletion(dangling.key, of: tables))
+        AND NOT \(spared.tellOfLoss(of: relation.numbers, from: relation.from(), to: relation.to()))
+        GROUP BY 1) d
       """
     ).rows
     return rows.map { row in
@@ -106,31 +112,33 @@ package struct DanglingReferences {
   }
 
   /// Journals what is missing, as if its deletion were seen now.
-  package func journal(_ missing: [Missing]) throws {
+  package func journal(_ missing: [Missing], for causes: Causes) throws {
     let (edges, ends) = (
       missing.filter(\.relation.staysDangling), missing.filter { !$0.relation.staysDangling }
     )
     for group in Dictionary(grouping: ends, by: \.table.number) {
       try store.db.run(
         """
-        INSERT INTO cascade.journal(what, subject, key)
-        SELECT \(JournalSubject.gone.rawValue), \(group.key), v FROM unnest($1::text[]) v
+        INSERT INTO cascade.journal(what, subject, key, plan)
+        SELECT \(JournalSubject.gone.rawValue), \(group.key), v, \(causes.plan)::bigint FROM unnest($1::text[]) v
         WHERE NOT EXISTS (SELECT FROM cascade.journal j
           WHERE j.what = 1 AND j.subject = \(group.key) AND j.key = v)
         """, [arrayText(Set(group.value.map(\.value)).sorted())])
     }
     for group in Dictionary(grouping: edges, by: \.relation.number).values {
-      try journalEdges(group[0].relation, group.map(\.value))
+      try journalEdges(group[0].relation, group.map(\.value), causes)
     }
   }
 
   /// Other references to the same node stay, and were told already.
-  private func journalEdges(_ relation: EdgeRelation, _ values: [String]) throws {
+  private func journalEdges(
+    _ relation: EdgeRelation, _ values: [String], _ causes: Causes
+  ) throws {
     try store.db.run(
       """
-      INSERT INTO cascade.journal(what, subject, key, other)
+      INSERT INTO cascade.journal(what, subject, key, other, plan)
       SELECT \(JournalSubject.widowed.rawValue), \(relation.number),
-        \(relation.source.key.text("s")), \(relation.to())
+        \(relation.source.key.text("s")), \(relation.to()), \(causes.plan)::bigint
       FROM \(relation.edges()) WHERE \(relation.leads(toAny: "$1")) AND \(relation.isDangling)
       AND NOT \(mayStay(relation))
       """, [arrayText(values)])

@@ -92,6 +92,7 @@ package struct LateReferences {
   package func journalDue() throws -> Bool {
     let isAny = "SELECT EXISTS (SELECT FROM cascade.recheck WHERE \(LateReferences.isDue))"
     if try !store.db.runAgain(isAny).bool { return false }
+    let spared = try SparedCauses(store)
     return try store.transaction(isDurable: false) {
       let due = try store.db.run(
         "DELETE FROM cascade.recheck WHERE \(LateReferences.isDue) RETURNING collection, key"
@@ -100,15 +101,18 @@ package struct LateReferences {
       let keys = Dictionary(grouping: due) { Int64($0[0]!)! }.mapValues { $0.map { $0[1]! } }
       let isAny = try ends.reduce(false) { isAny, edge in
         guard let keys = keys[edge.relation.table(at: edge.end).number] else { return isAny }
-        return try journal(edge.relation, edge.end, keys) || isAny
+        return try journal(edge.relation, edge.end, keys, but: spared) || isAny
       }
       try store.db.run("DELETE FROM cascade.outlived WHERE \(LateReferences.isDue)")
       return isAny
     }
   }
 
-  private func journal(_ relation: EdgeRelation, _ end: EdgeEnd, _ keys: [String]) throws -> Bool {
+  private func journal(
+    _ relation: EdgeRelation, _ end: EdgeEnd, _ keys: [String], but spared: SparedCauses
+  ) throws -> Bool {
     let dangling = relation.dangling(at: end)
+    let tables = end == .destination ? relation.destinationNumbers : "\(dangling.table.number)"
     let known = """
       SELECT FROM cascade.outlived o WHERE o.relation IN (\(relation.numbers))
       AND o.key = \(relation.from()) AND o.other = \(relation.to())
@@ -117,6 +121,8 @@ package struct LateReferences {
       """
       \(journalLoss(relation, dangling)) FROM \(dangling.edges)
       WHERE \(dangling.isAny("$1")) AND \(dangling.condition) AND NOT EXISTS (\(known))
+      AND NOT \(spared.ownsDeletion(dangling.key, of: tables))
+      AND NOT \(spared.tellOfLoss(of: relation.numbers, from: relation.from(), to: relation.to()))
       """, [arrayText(keys)]
     ).changed > 0
   }
@@ -138,6 +144,7 @@ package struct LateReferences {
   /// Edges that came when an end was gone. One to what was deleted before is as if the deletion were
   /// seen now; others to nothing are left to a search for them.
   package func journalArrived() throws {
+    let spared = try SparedCauses(store)
     for (relation, end) in ends {
       let (table, key) = (relation.table(at: end), end == .source ? "j.key" : "j.other")
       let loss =
@@ -150,6 +157,7 @@ package struct LateReferences {
         SELECT DISTINCT \(loss) FROM cascade.journal j
         WHERE j.what = \(JournalSubject.arrived.rawValue) AND j.subject = \(relation.number)
         AND \(table.wasDeleted(key)) AND NOT \(table.has(key))
+        AND NOT \(spared.ownsDeletion(key, of: "\(table.number)"))
         """)
     }
     try store.db.run(

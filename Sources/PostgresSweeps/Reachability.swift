@@ -22,6 +22,7 @@ struct Reachability {
   mutating func mark() throws -> Bool {
     try store.begin([.reached])
     for root in store.model.roots { try add(root: root) }
+    try addSpared()
     try followAll()
     let byRoots = count
     if closure.leases.isAny {
@@ -31,6 +32,23 @@ struct Reachability {
       try followAll()
     }
     return count > byRoots
+  }
+
+  /// What a held plan would let go, or what was given up, leads on to what it led to.
+  private mutating func addSpared() throws {
+    if try !SparedCauses(store).areAny { return }
+    func add(_ what: JournalSubject, _ subject: Int64, _ key: String, _ table: MappedTable) throws {
+      try self.add(
+        """
+        SELECT DISTINCT \(table.number), \(key), \(level) FROM \(SparedCauses.rows)
+        WHERE h.what = \(what.rawValue) AND h.subject = \(subject)
+        """)
+    }
+    for table in store.binding.tables.values { try add(.gone, table.number, "h.key", table) }
+    for relation in store.binding.relations {
+      try add(.lost, relation.number, "h.other", relation.destination)
+      try add(.widowed, relation.number, "h.key", relation.source)
+    }
   }
 
   private mutating func add(root: String) throws {

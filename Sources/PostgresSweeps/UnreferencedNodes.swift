@@ -13,9 +13,11 @@ package struct UnreferencedNodes {
   private let end: EdgeEnd
   private let counted: CountedEnd
   private let binding: Binding
+  private let spared: SparedCauses
 
   /// Nil if the table is not there, or some of its edges cannot be seen.
-  package init?(_ counted: CountedEnd, _ binding: Binding) {
+  package init?(_ counted: CountedEnd, _ binding: Binding, but spared: SparedCauses) {
+    self.spared = spared
     guard let table = binding.tables[counted.collection],
       !binding.isPartlySeen(counted.collection, at: counted.end)
     else { return nil }
@@ -32,8 +34,19 @@ package struct UnreferencedNodes {
       ? binding.relations(to: table).filter { !$0.isTie }.map { $0.hasSource() }
       : binding.relations(from: table).filter { !$0.isTie }.map(hasEdge) + files
     let isMeant = [counted.types.map { isOne(of: $0, row) }, isNoRoot].compactMap { $0 }
-    return (isMeant + ["NOT (\((["false"] + edges).joined(separator: " OR ")))"])
+    return (isMeant + ["NOT (\(([isSpared] + edges).joined(separator: " OR ")))"])
       .joined(separator: " AND ")
+  }
+
+  /// Whether it lost an edge by what a held plan owns, or what was given up.
+  private var isSpared: String {
+    let (key, isEnd) = (table.key.text(row), end == .destination)
+    let relations = isEnd ? binding.relations(to: table) : binding.relations(from: table)
+    let hasLost = spared.tellOfLoss(
+      of: relations.map { "\($0.number)" }.joined(separator: ", "), from: isEnd ? nil : key,
+      to: isEnd ? key : nil, as: [isEnd ? .lost : .widowed])
+    let isGivenUp = spared.tellOfLoss(of: "\(table.number)", from: key, as: [.gone])
+    return "\(hasLost) OR \(isGivenUp)"
   }
 
   private var isNoRoot: String? {
@@ -69,10 +82,11 @@ extension Closure {
 
 extension StoreConnection {
   /// `isFree`: those that need no approval, or the others; nil: all.
-  package func unreferencedNodes(isFree: Bool? = nil) -> [UnreferencedNodes] {
-    model.countedEnds
+  package func unreferencedNodes(isFree: Bool? = nil) throws -> [UnreferencedNodes] {
+    let spared = try SparedCauses(self)
+    return model.countedEnds
       .filter { isFree == nil || isFree == model.freelyUnreferenced.contains($0.collection) }
-      .compactMap { UnreferencedNodes($0, binding) }
+      .compactMap { UnreferencedNodes($0, binding, but: spared) }
   }
 }
 

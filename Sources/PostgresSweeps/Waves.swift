@@ -18,6 +18,8 @@ package struct Waves {
   package let batch: Int64
   /// Whether rows that another session has locked are left for later.
   package let isSweep: Bool
+  /// The approved plan to which what is left for later still belongs.
+  package var plan: Int64?
   /// Rows and edges that went.
   package var count = RowRemoval.Count()
   /// Whether also constraints that are deferred are checked by each statement.

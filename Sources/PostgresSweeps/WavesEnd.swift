@@ -184,8 +184,8 @@ extension Waves {
           AND (SELECT NOT \(isHeld) AND \(isNotBlocked(table, row))
             FROM \(table.name) \(row) WHERE \(table.key.equal(row, text: key)))
           RETURNING j.*)
-        INSERT INTO cascade.journal(what, subject, key, other, told)
-        SELECT what, subject, key, other, told FROM k
+        INSERT INTO cascade.journal(what, subject, key, other, told, plan)
+        SELECT what, subject, key, other, told, \(plan.map { "\($0)" } ?? "NULL")::bigint FROM k
         """)
       if kept.changed > 0 { isAny = true }
     }

@@ -19,9 +19,7 @@ package struct Attachment {
       try db.execute(OwnSchema.tables)
       try store.set("version", OwnSchema.version)
     } else if try store[meta: "version"] != OwnSchema.version {
-      throw StoreError(
-        "the schema \"cascade\" was made by another version: detach with that version, and attach "
-          + "again")
+      try SchemaUpgrade(store: store).run()
     }
     try store.scratch.attach(db)
     if store.dialect == .fast { try LeaderTerm.removeTables(store) }

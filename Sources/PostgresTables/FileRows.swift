@@ -27,18 +27,20 @@ package struct FileRows {
   package static let sql = """
     -- Files that lost an edge, until no edge names them and they are in the trash of their root, and as
     -- long as they are there. `state` is a FileState; `batch` is null until a sweep has seen it; `at` is
-    -- in milliseconds. `xid` is the transaction since which the file is in its state.
+    -- in milliseconds. `xid` is the transaction since which the file is in its state; `plan` is the held
+    -- plan to which one belongs that has no batch.
     CREATE TABLE cascade.file(
       id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, root text NOT NULL, path text NOT NULL,
       batch bigint, at bigint NOT NULL DEFAULT 1000 * extract(epoch FROM clock_timestamp()),
-      state smallint NOT NULL DEFAULT 0, xid xid8 NOT NULL DEFAULT pg_current_xact_id());
+      state smallint NOT NULL DEFAULT 0, xid xid8 NOT NULL DEFAULT pg_current_xact_id(), plan bigint);
     CREATE INDEX file_states ON cascade.file(state, id) WHERE state <> \(FileState.trashed.rawValue);
     CREATE INDEX file_batches ON cascade.file(batch);
     CREATE INDEX file_paths ON cascade.file(root, path);
     """
 
   /// Whether some wait for a batch.
-  package static let areNew = "EXISTS (SELECT FROM cascade.file WHERE batch IS NULL AND state = 0)"
+  package static let areNew =
+    "EXISTS (SELECT FROM cascade.file WHERE batch IS NULL AND state = 0 AND plan IS NULL)"
 
   /// Whether a batch `l.batch` has something that can be put back.
   package static let isKept = """
@@ -55,11 +57,36 @@ package struct FileRows {
     return try count(batch)
   }
 
-  package func taking(into batch: Int64, ofThisTransaction: Bool) -> [Statement] {
+  package func taking(
+    into batch: Int64, ofThisTransaction: Bool, of causes: Causes = .unplanned
+  ) -> [Statement] {
     if store.model.files.isEmpty { return [] }
-    let isOwn = ofThisTransaction ? "xid = pg_current_xact_id()" : "true"
-    let sql = "UPDATE cascade.file SET batch = $1 WHERE state = 0 AND batch IS NULL AND \(isOwn)"
+    let isOwn = ofThisTransaction ? "f.xid = pg_current_xact_id()" : "true"
+    let sql =
+      "UPDATE cascade.file f SET batch = $1, plan = NULL WHERE \(isNew(of: causes)) AND \(isOwn)"
     return [Statement(sql, ["\(batch)"])]
+  }
+
+  /// Whether a file `f` waits for a batch. There are few, so a condition more misleads no server.
+  private func isNew(of causes: Causes) -> String {
+    let causes = causes == .all ? .unplanned : causes
+    return "f.state = 0 AND f.batch IS NULL AND \(causes.include("f"))"
+  }
+
+  /// Whether some of a plan's wait for a batch.
+  package func areNew(of causes: Causes) throws -> Bool {
+    try store.db.run("SELECT EXISTS (SELECT FROM cascade.file f WHERE \(isNew(of: causes)))").bool
+  }
+
+  /// Has those that wait for a batch wait for the approval of a plan.
+  package func give(to plan: Int64) throws {
+    try store.db.run(
+      "UPDATE cascade.file f SET plan = \(plan) WHERE \(isNew(of: .unplanned))")
+  }
+
+  /// Leaves those of a rejected plan where they are.
+  package func giveUp(_ plan: Int64) throws {
+    try store.db.run("DELETE FROM cascade.file f WHERE \(isNew(of: .ofPlan(plan)))")
   }
 
   package func count(_ batch: Int64) throws -> Int {

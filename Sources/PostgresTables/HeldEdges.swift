@@ -64,7 +64,9 @@ package struct HeldEdges {
   /// Whether a row of `cascade.work` that waits is no reason any more: the node has gone, though another
   /// one may have its key by now, or was given an edge.
   package func isOver(_ row: String) -> String {
-    let over = [UsedKeys(binding).isEnded(row)] + areOver(row)
+    // What waits was there before, and is of a later node of the key, if a held plan owns the deletion.
+    let seen = "(SELECT * FROM cascade.journal o WHERE \(Causes.unplanned.include("o")))"
+    let over = [UsedKeys(binding).isEnded(row, by: seen)] + areOver(row)
     return """
       (\(row).batch = \(HeldEdges.waiting) AND NOT \(row).done AND (\(over.joined(separator: " OR "))))
       """
@@ -145,6 +147,12 @@ package struct HeldEdges {
     AND \(row).what = \(JournalSubject.widowed.rawValue) AND \(row).subject IN (\(relations))
     """
   }
+
+  /// Whether something was held back that no plan owns.
+  package static let areAnyUnplanned = """
+    EXISTS (SELECT FROM cascade.work w WHERE w.batch = \(HeldEdges.waiting) AND NOT w.done
+      AND \(Causes.unplanned.include("w")))
+    """
 
   /// Whether something was held back, also for other reasons.
   package static let areAny =

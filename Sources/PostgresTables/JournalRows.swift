@@ -12,8 +12,10 @@ package struct JournalRows {
   private let counts: [JournalSubject: [Int64: Int]]
 
   /// Whether a row `j` of the journal is for a sweep of these kinds, and is about what can be swept.
-  package static func isMeant(for kinds: [SweepKind], _ binding: Binding) -> String {
-    let isReady = "NOT \(binding.waits("j"))"
+  package static func isMeant(
+    for kinds: [SweepKind], _ causes: Causes, _ binding: Binding
+  ) -> String {
+    let isReady = "NOT \(binding.waits("j")) AND \(causes.include("j"))"
     if kinds.followedRules == .all { return isReady }
     let kind = literal((kinds.cascades ? SweepKind.cascade : .refcount).rawValue)
     return "\(isReady) AND (j.kind IS NULL OR j.kind = \(kind))"
@@ -22,7 +24,7 @@ package struct JournalRows {
   /// Others' deletions, and what is left to do of an unfinished sweep. What was held back is asked
   /// whether it still has a reason, if `asksWaiting`.
   package static func ofSweep(
-    _ store: StoreConnection, _ kinds: [SweepKind], asksWaiting: Bool = true
+    _ store: StoreConnection, _ kinds: [SweepKind], _ causes: Causes, asksWaiting: Bool = true
   ) throws -> JournalRows {
     let held = HeldEdges(store)
     let isOver = try asksWaiting && held.areAny ? held.isOver("w") : "false"
@@ -30,13 +32,17 @@ package struct JournalRows {
       store,
       """
       (SELECT what, subject, key, other FROM cascade.journal j
-        WHERE \(isMeant(for: kinds, store.binding)) AND j.what <> \(JournalSubject.reused.rawValue)
+        WHERE \(isMeant(for: kinds, causes, store.binding)) AND j.what <> \(JournalSubject.reused.rawValue)
         UNION ALL SELECT what, subject, key, other FROM cascade.work w
-          WHERE NOT \(isOver) AND NOT \(store.binding.waits("w"))
-        UNION ALL SELECT \(JournalSubject.gone.rawValue), collection, unnest(keys), NULL FROM cascade.deleted
-          WHERE batch = (SELECT value FROM cascade.meta WHERE key = 'sweep.batch') AND follows)
+          WHERE NOT \(isOver) AND NOT \(store.binding.waits("w")) AND \(causes.include("w"))
+        \(causes.isOfPlan ? "" : ofUnfinished))
       """, nil)
   }
+
+  private static let ofUnfinished = """
+    UNION ALL SELECT \(JournalSubject.gone.rawValue), collection, unnest(keys), NULL FROM cascade.deleted
+      WHERE batch = (SELECT value FROM cascade.meta WHERE key = 'sweep.batch') AND follows
+    """
 
   package static func ofFile(_ store: StoreConnection, _ batch: Int64) throws -> JournalRows {
     try JournalRows(

@@ -2,11 +2,11 @@ package import PostgresBinding
 
 /// Cascade's own tables: the schema `cascade`, which `detach` drops.
 package enum OwnSchema {
-  package static let version: Int64 = 4
+  package static let version: Int64 = 5
 
   package static let tables =
     lists + LeaseTable.sql + FileRows.sql + KnownColumns.sql + HeldEdges.sql + ClockJumps.sql
-    + KeptShapes.sql
+    + KeptShapes.sql + RecentDeletions.sql + SparedCauses.sql
 
   private static let lists = """
     CREATE SCHEMA IF NOT EXISTS cascade;
@@ -24,22 +24,23 @@ package enum OwnSchema {
     -- What others wrote since the last sweep began. `what` is a JournalSubject; `subject` numbers a
     -- collection or a relation. Of a row that is `told`, there are notices already. One with a `kind` is only for
     -- sweeps of that kind, because one of another kind has left it. Of the rows that a statement of an application
-    -- causes, only the first has a `seq`: an index of all would take as long as to write them.
+    -- causes, only the first has a `seq`: an index of all would take as long as to write them. `plan` is the
+    -- held plan to which a row belongs (`Causes`): triggers leave it out, and so it costs them nothing.
     CREATE SEQUENCE cascade.journal_seq;
     CREATE TABLE cascade.journal(
       seq bigint DEFAULT nextval('cascade.journal_seq'), what smallint NOT NULL,
       subject int NOT NULL, key text NOT NULL, other text, told boolean NOT NULL DEFAULT false,
-      kind text, at bigint);
+      kind text, at bigint, plan bigint);
     CREATE INDEX journal_order ON cascade.journal(seq) WHERE seq IS NOT NULL;
     -- For keys that are used again: `at` numbers the statement where that matters.
     CREATE INDEX journal_keys ON cascade.journal(subject, key) WHERE \(UsedKeys.tellsOfRows);
     -- What a batch took from the journal, and what it has found. A row that was examined is `done`, and
-    -- stays until the end of the batch. What waits because a node had to stay is in the batch 0. What
-    -- a batch deletes itself is in `deleted`, and not here.
+    -- stays until the end of the batch. What waits because a node had to stay is in the batch 0, and may
+    -- belong to a held `plan`. What a batch deletes itself is in `deleted`, and not here.
     CREATE TABLE cascade.work(
       id bigint GENERATED ALWAYS AS IDENTITY (CACHE 1000), batch bigint NOT NULL, what smallint NOT NULL,
       subject int NOT NULL, key text NOT NULL, other text, done boolean NOT NULL DEFAULT false,
-      told boolean NOT NULL DEFAULT false);
+      told boolean NOT NULL DEFAULT false, plan bigint);
     CREATE INDEX work_open ON cascade.work(batch, what, subject, id) WHERE NOT done;
     CREATE INDEX work_done ON cascade.work(batch, what, subject, \(survivor("work"))) WHERE done;
     -- Up to which row of `deleted` a batch has followed what it deleted.
@@ -125,11 +126,13 @@ package enum OwnSchema {
     CREATE TABLE cascade.verdict(
       name bytea PRIMARY KEY, fingerprint bigint NOT NULL, reasons text);
     -- `lost` is how many references would be removed to nodes that no trigger saw go; `value` tells
-    -- which, if the plan is about one value that may mean "none".
+    -- which, if the plan is about one value that may mean "none". One that `owns_causes` has rows of the
+    -- journal, and `is_of_sum` if they are held only for what was deleted lately.
     CREATE TABLE cascade.plan(
       number bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, file text NOT NULL, id text NOT NULL,
       checksum bigint NOT NULL, deleted bigint NOT NULL, by_collection text NOT NULL,
-      is_approved boolean NOT NULL DEFAULT false, lost bigint NOT NULL DEFAULT 0, value text);
+      is_approved boolean NOT NULL DEFAULT false, lost bigint NOT NULL DEFAULT 0, value text,
+      owns_causes boolean NOT NULL DEFAULT false, is_of_sum boolean NOT NULL DEFAULT false);
     CREATE TABLE cascade.sweep_time(
       kind text PRIMARY KEY, since bigint, at bigint, outcome text, occasion text);
     """

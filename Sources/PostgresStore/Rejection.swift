@@ -1,0 +1,74 @@
+internal import CascadeModel
+internal import CascadePlanning
+internal import CascadePostgres
+package import CascadeStore
+internal import PostgresBinding
+internal import PostgresSweeps
+internal import PostgresTables
+
+/// Rejected plans.
+extension PostgresWriter {
+  package func reject(plan number: Int64, at now: Int64) throws -> RejectedPlan? {
+    try store.transaction {
+      if let known = try rejected(number) { return known }
+      let row = try db.run(
+        "SELECT file, value, owns_causes, is_of_sum FROM cascade.plan WHERE number = \(number)"
+      ).rows.first
+      // What is carried out is answered already.
+      guard let row, let file = row[0], try store[meta: "sweep.plan"] != number else { return nil }
+      var answer = RejectedPlan(plan: number, file: file.hasPrefix("/") ? nil : file)
+      answer.givenUp = try giveUp(number, file, value: row[1], ownsCauses: row[2] == "t")
+      if row[3] == "t" { try db.run(RecentDeletions.emptying) }
+      try db.run("DELETE FROM cascade.plan WHERE number = \(number)")
+      try remember(answer)
+      return answer
+    }
+  }
+
+  private func rejected(_ number: Int64) throws -> RejectedPlan? {
+    try db.run(
+      "SELECT file, given_up FROM cascade.rejected_plan WHERE number = \(number)"
+    ).rows.first.map {
+      RejectedPlan(plan: number, file: $0[0], givenUp: Int($0[1]!)!)
+    }
+  }
+
+  private func remember(_ answer: RejectedPlan) throws {
+    try db.run(
+      "INSERT INTO cascade.rejected_plan VALUES(\(answer.plan), $1, \(answer.givenUp))",
+      [answer.file])
+  }
+
+  /// Returns how many edges and nodes stay because of that.
+  private func giveUp(
+    _ number: Int64, _ file: String, value: String?, ownsCauses: Bool
+  ) throws -> Int {
+    let givenUp = GivenUp(store)
+    if ownsCauses { return try givenUp.giveUp(plan: number) }
+    if let value {
+      let held = HeldValue(identity: (try? JSON.parse(value)) ?? .null, count: 0)
+      let missing = try DanglingReferences(store).find(telling: rescanReason != nil)
+      return try givenUp.giveUp(missing.filter { $0.held.identity == held?.identity })
+    }
+    if !file.hasPrefix("/") { return 0 }
+    let kinds = [SweepKind](planFile: file)
+    if kinds.scansTables {
+      let missing = try DanglingReferences(store).find(telling: rescanReason != nil)
+      return try givenUp.giveUp(missing.filter { !$0.isHeld })
+    }
+    return try giveUpNodes(kinds, givenUp)
+  }
+
+  /// What nothing refers to, or no root reaches.
+  private func giveUpNodes(_ kinds: [SweepKind], _ givenUp: GivenUp) throws -> Int {
+    var closure = try Closure(store, journal: nil)
+    if kinds.contains(.unreferenced) {
+      let nodes = try store.unreferencedNodes(isFree: nil)
+      try store.readingWholeTables { for nodes in nodes { try closure.begin(with: nodes) } }
+    } else {
+      closure.collectsUnreachable = true
+    }
+    try closure.complete()
+    return try givenUp.giveUp(closure)
+  }
+}

@@ -1,0 +1,13 @@
+import PostgresSupport
+import StoreDefinition
+import Testing
+
+@Suite("Held plans on PostgreSQL", .enabled(if: Cluster.isInstalled, "\(Cluster.missing)"))
+struct HeldPlanTests {
+  @Test(
+    "They own their causes, and make nothing else wait", arguments: HeldPlans.Claim.allCases,
+    HeldPlans.Way.allCases)
+  func claim(_ claim: HeldPlans.Claim, _ way: HeldPlans.Way) throws {
+    try HeldPlans(PostgresUnderTest()).expect(claim, way)
+  }
+}

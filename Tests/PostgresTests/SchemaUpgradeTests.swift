@@ -1,0 +1,62 @@
+import CascadeModel
+import CascadePostgres
+import CascadeStore
+import PostgresStore
+import PostgresSupport
+import StoreDefinition
+import Testing
+
+/// What the next version finds.
+@Suite("An upgrade of Cascade's schema", .enabled(if: Cluster.isInstalled, "\(Cluster.missing)"))
+struct SchemaUpgradeTests {
+  /// The tables as version 4 had them, apart from what is new.
+  private static let downgrade = """
+    DROP TABLE cascade.recent_deletion; DROP TABLE cascade.given_up; DROP TABLE cascade.rejected_plan;
+    ALTER TABLE cascade.journal DROP COLUMN plan; ALTER TABLE cascade.work DROP COLUMN plan;
+    ALTER TABLE cascade.file DROP COLUMN plan;
+    ALTER TABLE cascade.plan DROP COLUMN owns_causes, DROP COLUMN is_of_sum;
+    UPDATE cascade.meta SET value = 4 WHERE key = 'version';
+    """
+
+  private func store(_ plan: String) throws -> PostgresFixture {
+    let store = try Music.store("limits: { hold: { deletes: 2, share: 0.1 } }", lenient: false)
+    try store.bySQL("DELETE FROM artist WHERE id = 'anna'")
+    try store.database.session(as: "postgres").execute(Self.downgrade + plan)
+    try store.reopen()
+    return store
+  }
+
+  private static let plan = """
+    INSERT INTO cascade.plan(file, id, checksum, deleted, by_collection)
+    VALUES('/cascade refcount', '', 7, 6, '{"songs":4,"albums":2}');
+    """
+
+  @Test("What waited with a plan waits with it, under its number")
+  func waits() throws {
+    let store = try store(Self.plan)
+    #expect(try store.sweep().outcome == .nothing)
+    #expect(try store.writer.heldSweeps.map(\.plan) == [1])
+    #expect(try store.writer.rescanReason == nil)
+    try store.bySQL("DELETE FROM album WHERE id = 'b1'")
+    #expect(try store.sweep().deletedCount > 0)
+    #expect(try store.writer.approve(plan: 1) == .sweep([.cascade, .refcount]))
+    #expect(try store.sweep().byCollection["albums"] == 2)
+    #expect(try store.writer.heldSweeps.isEmpty)
+  }
+
+  @Test("What was approved is held anew, since nothing tells what that was for")
+  func approved() throws {
+    let store = try store(Self.plan + "UPDATE cascade.plan SET is_approved = true;")
+    #expect(try store.sweep().outcome == .held)
+    #expect(try store.writer.heldSweeps.map(\.heldCount) == [6])
+  }
+
+  @Test("A version that is older is refused, and left as it is")
+  func older() throws {
+    let store = try Music.store()
+    try store.database.session(as: "postgres").execute(
+      "UPDATE cascade.meta SET value = 3 WHERE key = 'version'")
+    #expect(throws: StoreError.self) { try store.reopen() }
+    #expect(try store.texts("SELECT value FROM cascade.meta WHERE key = 'version'") == ["3"])
+  }
+}
