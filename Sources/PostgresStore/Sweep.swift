@@ -344,11 +344,13 @@ extension PostgresWriter {
     let files = try FileRows(store: store).take(into: batch)
     // Also without a deletion: the names of what others deleted are kept as long as the batch.
     if try notices + waves.count.edges + files > 0 || hasDeleted(batch) {
-      try Ledger(store).addSweep(
-        batch, at: now, deleted: summary.deletedCount, edges: waves.count.edges, notices: notices)
-    }
-    if begun.approved == nil && summary.deletedCount > 0 {
-      try db.runEach(RecentDeletions.adding(summary.byCollection, model, at: now))
+      let entry = Ledger.entry(
+        ofSweep: batch, at: now, deleted: summary.deletedCount, edges: waves.count.edges,
+        notices: notices)
+      let isApproved = begun.approved != nil
+      let recent =
+        isApproved ? [] : RecentDeletions.adding(summary.byCollection, model, at: now)
+      try db.runEach([entry] + recent)
     }
     try forgetPlans(of: begun.kinds, approved: begun.approved)
     try db.run("DELETE FROM cascade.meta WHERE key IN ('sweep.batch', 'sweep.kinds', 'sweep.plan')")

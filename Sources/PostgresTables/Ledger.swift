@@ -1,5 +1,5 @@
 internal import CascadeModel
-internal import CascadePostgres
+package import CascadePostgres
 package import CascadeStore
 
 /// The list of change files and sweeps that took effect.
@@ -11,22 +11,38 @@ package struct Ledger {
   package func add(
     _ submission: Submission, batch: Int64, deleted: Int, edges: Int, notices: Int, skipped: Int
   ) throws {
-    try store.db.run(
-      """
-      INSERT INTO cascade.ledger(batch, id, part, author, fingerprint, at, is_last, line, deleted,
-        edges, notices, skipped)
-      VALUES(\(batch), $1, \(submission.part), $2, \(submission.fingerprint), \(submission.at),
-        \(submission.isLast), \(submission.line), \(deleted), \(edges), \(notices), \(skipped))
-      """, [submission.id, submission.author])
+    let counts = [deleted, edges, notices, skipped].map { Int64($0) }
+    let entry = Ledger.entry(submission, batch, counts)
+    try store.db.run(entry.sql, entry.values)
   }
 
-  package func addSweep(
-    _ batch: Int64, at now: Int64, deleted: Int = 0, edges: Int = 0, notices: Int = 0
-  ) throws {
+  /// The text is always the same, so that the server keeps what it made of it.
+  private static func entry(
+    _ submission: Submission, _ batch: Int64, _ counts: [Int64]
+  ) -> Statement {
+    let numbers = [batch, submission.part, submission.fingerprint, submission.at, submission.line]
+    let values = (numbers + counts).map { "\($0)" }
+    return Statement(
+      """
+      INSERT INTO cascade.ledger(id, author, is_last, batch, part, fingerprint, at, line, deleted, edges,
+        notices, skipped)
+      VALUES($1, $2, $3::boolean, $4, $5, $6, $7, $8, $9, $10, $11, $12)
+      """, [submission.id, submission.author, "\(submission.isLast)"] + values)
+  }
+
+  /// One that deleted nothing.
+  package func addSweep(_ batch: Int64, at now: Int64) throws {
+    let entry = Ledger.entry(ofSweep: batch, at: now)
+    try store.db.run(entry.sql, entry.values)
+  }
+
+  /// The statement that adds a sweep.
+  package static func entry(
+    ofSweep batch: Int64, at now: Int64, deleted: Int = 0, edges: Int = 0, notices: Int = 0
+  ) -> Statement {
     var submission = Submission(id: "sweep-\(batch)", author: nil, fingerprint: 0, at: now)
     submission.part = Submission.partOfSweep
-    try add(
-      submission, batch: batch, deleted: deleted, edges: edges, notices: notices, skipped: 0)
+    return entry(submission, batch, [deleted, edges, notices, 0].map { Int64($0) })
   }
 
   /// The newest entry of an id, with what all of its transactions did.
