@@ -132,7 +132,9 @@ extension Undo.NumberedLayout {
     var columns = fit.fillings.map { quoted($0.column.name) }
     var values = fit.fillings.map(\.value)
     var order = ""
-    if let rowid = table.rowid, let place = layout.columns.firstIndex(of: nil) {
+    if !table.isRowidColumn, let rowid = table.rowid,
+      let place = layout.columns.firstIndex(of: nil)
+    {
       let value = TrashLayout.value(place)
       let isTaken =
         "EXISTS (SELECT 1 FROM main.\(quoted(table.name)) AS o WHERE o.\(rowid) = \(value))"
