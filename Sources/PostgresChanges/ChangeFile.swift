@@ -214,7 +214,7 @@ package struct ChangeFile {
     _ submission: Submission
   ) throws -> Receipt {
     let summary = try BatchSummary(store, batch)
-    let files = try FileRows(store: store).take(into: batch, ofThisTransaction: true)
+    let files = try FileRows(store: store).take(into: batch, of: .thisTransaction)
     try Ledger(store).add(
       submission, batch: batch, deleted: summary.deletedCount, edges: edgesRemoved,
       notices: notices,

@@ -74,15 +74,30 @@ struct CausePlan {
       lostCount: held.lostCount, checksum: 0)
   }
 
-  /// Forgets it when its causes have passed; what another session had locked is still one. What waits for
-  /// another kind of sweep, or for a table to fit again, is nobody's.
-  static func end(_ number: Int64, _ store: StoreConnection) throws {
+  /// Forgets it when its causes have passed; what another session had locked is still one, and the approval
+  /// covers what has not gone yet. What waits for another kind of sweep, or for a table to fit again, is
+  /// nobody's.
+  static func end(
+    _ number: Int64, deleted: [String: Int] = [:], _ store: StoreConnection
+  ) throws {
     try store.db.run("UPDATE cascade.work SET plan = NULL WHERE plan = \(number)")
     try store.db.run(
       """
       DELETE FROM cascade.plan WHERE number = \(number)
       AND NOT EXISTS (SELECT FROM cascade.journal j WHERE j.plan = \(number))
       """)
+    if let rest = try read(number, store), !deleted.isEmpty { try rest.spend(deleted, store) }
+  }
+
+  private func spend(_ deleted: [String: Int], _ store: StoreConnection) throws {
+    let rest = byCollection.merging(deleted) { max(0, $0 - $1) }.filter {
+      byCollection[$0.key] != nil
+    }
+    try store.db.run(
+      """
+      UPDATE cascade.plan SET deleted = \(rest.values.reduce(0, +)), by_collection = $1
+      WHERE number = \(number)
+      """, [rest.countText])
   }
 }
 

@@ -341,18 +341,20 @@ extension PostgresWriter {
     let begun = try begunSweep()
     if begun.kinds == [.unreachable], try UnreachedNodes.end(store) { hasLocked = true }
     let summary = try BatchSummary(store, batch, counts: waves.isWhole ? waves.deletions : nil)
-    let files = try FileRows(store: store).take(into: batch)
+    let files = try FileRows(store: store).take(into: batch, of: .daemon)
     // Also without a deletion: the names of what others deleted are kept as long as the batch.
     if try notices + waves.count.edges + files > 0 || hasDeleted(batch) {
       let entry = Ledger.entry(
         ofSweep: batch, at: now, deleted: summary.deletedCount, edges: waves.count.edges,
         notices: notices)
-      let isApproved = begun.approved != nil
-      let recent =
-        isApproved ? [] : RecentDeletions.adding(summary.byCollection, model, at: now)
+      let counts = begun.approved == nil && mayBeHeld
+      let recent = counts ? RecentDeletions.adding(summary.byCollection, model, at: now) : []
       try db.runEach([entry] + recent)
     }
-    try forgetPlans(of: begun.kinds, approved: begun.approved)
+    if let plan = begun.approved {
+      try CausePlan.end(plan, deleted: summary.byCollection, store)
+    }
+    try forgetPlans(of: begun.kinds)
     try db.run("DELETE FROM cascade.meta WHERE key IN ('sweep.batch', 'sweep.kinds', 'sweep.plan')")
     return (summary, notices, hasLocked)
   }
@@ -368,8 +370,7 @@ extension PostgresWriter {
 
   /// What a sweep of these kinds does is not to be approved any more. A plan that owns its causes waits for
   /// its own answer.
-  private func forgetPlans(of kinds: [SweepKind], approved: Int64? = nil) throws {
-    if let approved { try CausePlan.end(approved, store) }
+  private func forgetPlans(of kinds: [SweepKind]) throws {
     let files = try db.runAgain(
       "SELECT DISTINCT file FROM cascade.plan WHERE file LIKE '/%' AND value IS NULL AND NOT owns_causes"
     ).texts

@@ -34,7 +34,7 @@ extension PostgresWriter {
     [
       beginBatch(sweep.kinds, batch, approved: approved),
       Statement(taking(sweep, isPlanned: isPlanned), ["\(batch)"]),
-    ] + FileRows(store: store).taking(into: batch, ofThisTransaction: false, of: sweep.causes)
+    ] + FileRows(store: store).taking(into: batch, of: .anybody, sweep.causes)
   }
 
   /// Also takes up what waits because a node had to stay, unless it is for a sweep of another kind, or is

@@ -93,7 +93,7 @@ extension PostgresWriter {
   private func judge(_ closure: Closure, _ sweep: PlannedSweep) throws -> Judged {
     let recent = try sweep.hasRecent ? RecentDeletions.read(store, at: sweep.now) : [:]
     let judged = try closure.judge(
-      sweep.deletion(store), recent: recent, approval: sweep.approval,
+      sweep.deletion(store), recent: recent, approval: sweep.approval(model),
       isForSet: sweep.causes == .found)
     guard let (verdict, held) = judged else { return .passes(approved: sweep.approved?.number) }
     if sweep.causes == .found {
@@ -191,8 +191,8 @@ extension PlannedSweep {
   }
 
   /// What values release that were approved needs no other approval.
-  fileprivate var approval: Hold.Approval? {
-    if let approved { return Hold.Approval(nodes: approved.deletedCount) }
+  fileprivate func approval(_ model: StoreModel) -> Hold.Approval? {
+    if let approved { return Hold.Approval(nodes: Hold(model).count(approved.byCollection)) }
     return found.released.isEmpty || found.isFirst ? nil : Hold.Approval(nodes: found.releasedCount)
   }
 }

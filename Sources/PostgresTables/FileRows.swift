@@ -28,15 +28,19 @@ package struct FileRows {
     -- Files that lost an edge, until no edge names them and they are in the trash of their root, and as
     -- long as they are there. `state` is a FileState; `batch` is null until a sweep has seen it; `at` is
     -- in milliseconds. `xid` is the transaction since which the file is in its state; `plan` is the held
-    -- plan to which one belongs that has no batch.
+    -- plan to which one belongs that has no batch, and one `is_own` that the daemon let go.
     CREATE TABLE cascade.file(
       id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, root text NOT NULL, path text NOT NULL,
       batch bigint, at bigint NOT NULL DEFAULT 1000 * extract(epoch FROM clock_timestamp()),
-      state smallint NOT NULL DEFAULT 0, xid xid8 NOT NULL DEFAULT pg_current_xact_id(), plan bigint);
+      state smallint NOT NULL DEFAULT 0, xid xid8 NOT NULL DEFAULT pg_current_xact_id(), plan bigint,
+      \(isOwn));
     CREATE INDEX file_states ON cascade.file(state, id) WHERE state <> \(FileState.trashed.rawValue);
     CREATE INDEX file_batches ON cascade.file(batch);
     CREATE INDEX file_paths ON cascade.file(root, path);
     """
+
+  /// A trigger runs as the daemon's role, whoever has fired it.
+  static let isOwn = "is_own boolean NOT NULL DEFAULT (session_user = current_user)"
 
   /// Whether some wait for a batch.
   package static let areNew =
@@ -48,23 +52,31 @@ package struct FileRows {
       AND f.state <= \(FileState.trashed.rawValue))
     """
 
-  /// Gives a batch to those that have none; of this transaction only, if so wanted. Returns how many
-  /// the batch has.
+  /// Who let them go.
+  package enum Origin: String {
+    case anybody = "true"
+    /// What an application lets go is for the sweep that reads of the row.
+    case daemon = "f.is_own"
+    case thisTransaction = "f.xid = pg_current_xact_id()"
+  }
+
+  /// Gives a batch to those that have none. Returns how many the batch has.
   @discardableResult
-  package func take(into batch: Int64, ofThisTransaction: Bool = false) throws -> Int {
+  package func take(into batch: Int64, of origin: Origin = .anybody) throws -> Int {
     if store.model.files.isEmpty { return 0 }
-    try store.db.runEach(taking(into: batch, ofThisTransaction: ofThisTransaction))
+    try store.db.runEach(taking(into: batch, of: origin))
     return try count(batch)
   }
 
   package func taking(
-    into batch: Int64, ofThisTransaction: Bool, of causes: Causes = .unplanned
+    into batch: Int64, of origin: Origin = .anybody, _ causes: Causes = .unplanned
   ) -> [Statement] {
     if store.model.files.isEmpty { return [] }
-    let isOwn = ofThisTransaction ? "f.xid = pg_current_xact_id()" : "true"
-    let sql =
-      "UPDATE cascade.file f SET batch = $1, plan = NULL WHERE \(isNew(of: causes)) AND \(isOwn)"
-    return [Statement(sql, ["\(batch)"])]
+    let isOne = "\(isNew(of: causes)) AND \(origin.rawValue)"
+    return [
+      Statement(
+        "UPDATE cascade.file f SET batch = $1, plan = NULL WHERE \(isOne)", ["\(batch)"])
+    ]
   }
 
   /// Whether a file `f` waits for a batch. There are few, so a condition more misleads no server.

@@ -13,7 +13,7 @@ struct SchemaUpgradeTests {
   private static let downgrade = """
     DROP TABLE cascade.recent_deletion; DROP TABLE cascade.given_up; DROP TABLE cascade.rejected_plan;
     ALTER TABLE cascade.journal DROP COLUMN plan; ALTER TABLE cascade.work DROP COLUMN plan;
-    ALTER TABLE cascade.file DROP COLUMN plan;
+    ALTER TABLE cascade.file DROP COLUMN plan, DROP COLUMN is_own;
     ALTER TABLE cascade.plan DROP COLUMN owns_causes, DROP COLUMN is_of_sum;
     UPDATE cascade.meta SET value = 4 WHERE key = 'version';
     """
