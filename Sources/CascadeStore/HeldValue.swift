@@ -56,10 +56,15 @@ package struct HeldValuePlan: Sendable {
   /// How many nodes its approval would delete, as the plan says.
   package let deletedCount: Int
   package let isApproved: Bool
+  /// Its references are given up, and nothing is asked of them again.
+  package let isRejected: Bool
 
-  package init(number: Int64, value: HeldValue, deletedCount: Int, isApproved: Bool) {
+  package init(
+    number: Int64, value: HeldValue, deletedCount: Int, isApproved: Bool, isRejected: Bool = false
+  ) {
     (self.number, self.value) = (number, value)
     (self.deletedCount, self.isApproved) = (deletedCount, isApproved)
+    self.isRejected = isRejected
   }
 }
 

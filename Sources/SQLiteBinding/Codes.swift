@@ -106,6 +106,15 @@ package enum Muting {
   package static let denials: Int64 = 2
 }
 
+/// The `ended` of a row in `cascade_plan`: how a plan that owned its causes came to its end. NULL: it has
+/// not.
+package enum PlanEnd: Int64 {
+  /// Its sweep is at its end. Its rows are still to be deleted.
+  case carriedOut = 1
+  /// It was rejected. The row stays, for whoever gives the same answer again.
+  case rejected
+}
+
 extension EdgeEnd {
   /// The value of `removal` in `temp.lost_edges`.
   package var removal: Int64 {

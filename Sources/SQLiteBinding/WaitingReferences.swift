@@ -1,8 +1,9 @@
 internal import CascadeModel
 
 /// References by which rows should have gone in an earlier sweep, and that lead to nothing. A denial
-/// or a lease held the rows back (`cascade_candidate`). They wait for a sweep, so a change file that
-/// names the missing node too neither deletes them nor is rejected for them.
+/// or a lease held the rows back (`cascade_candidate`), or a held plan owns the deletion
+/// (`temp.waiting_dead`). They wait for a sweep, so a change file that names the missing node too
+/// neither deletes them nor is rejected for them.
 extension EdgeRelation {
   /// Whether the reference of the row `s` to the node `g` of `temp.gone` is no waiting one. It waits
   /// no longer where a node of the key was there again, or the transaction has written the reference.
@@ -14,7 +15,8 @@ extension EdgeRelation {
         WHERE w.collection = \(source.id) AND w.key = +\(source.key("s")) AND w.name = \(nameId)
         AND w.rule & \(Rules.ofLostDestination.rawValue)
         AND w.via_collection IN (\(destinations.map { "\($0.id)" }.joined(separator: ", ")))
-        AND \(destination.referenceHasKey("w.via_key", of: reference)))
+        AND \(destination.referenceHasKey("w.via_key", of: reference))
+        UNION ALL SELECT 1 FROM temp.waiting_dead AS y WHERE y.id = g.id)
       OR (SELECT x.counts FROM temp.gone AS x WHERE x.id = g.id) OR \(isNew))
       """
   }

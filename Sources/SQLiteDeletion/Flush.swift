@@ -76,7 +76,8 @@ extension Writer {
   package func findGone() throws -> [Closure.Level] {
     try db.findLeased(binding, at: clock.now)
     current.numbers = try db.numbers(binding)
-    current.numbers.leavesWaiting = try !current.sweep.isSweep && mayHoldBack
+    current.numbers.leavesWaiting =
+      try !current.sweep.isSweep && (mayHoldBack || namesWhatWaits())
     try nameDeadOutOfRange()
     let closure = Closure(
       rulesSeen: identities.counters.rulesSeen, binding: binding, numbers: current.numbers,
@@ -103,6 +104,25 @@ extension Writer {
     // neighbours and removes what is left of it.
     if !current.notifiesOfEarlierDeletions { levels.removeFirst() }
     return levels
+  }
+
+  /// Finds the missing nodes among those that the transaction names whose deletion a held plan owns, or
+  /// was given up.
+  private func namesWhatWaits() throws -> Bool {
+    let mayWait = try current.deadCount > 0 && (db.ownsJournalRows || db.hasGivenUp)
+    if !mayWait { return false }
+    let missing = """
+      FROM temp.dead AS m CROSS JOIN temp.known AS k ON k.id = m.id AND NOT k.present
+      """
+    if try db.integer(generated: "SELECT 1 \(missing) LIMIT 1") == nil { return false }
+    try db.run(
+      generated: """
+        INSERT OR IGNORE INTO temp.waiting_dead SELECT k.id \(missing)
+        WHERE (k.collection, k.key) IN (\(JournalScope.ownedDeletions))
+        OR EXISTS (SELECT 1 FROM main.cascade_given_up AS u
+          WHERE u.via_collection = k.collection AND u.via_key = k.key)
+        """)
+    return try db.integer("SELECT 1 FROM temp.waiting_dead LIMIT 1") != nil
   }
 
   private func removeGone(_ levels: [Closure.Level]) throws {

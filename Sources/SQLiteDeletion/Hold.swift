@@ -9,6 +9,7 @@ internal import SQLiteJournal
 extension Writer {
   func holdIfOverLimit() throws {
     guard let held = try planOverLimit() else { return }
+    if ownsCauses { throw held }
     // An approval covers one plan, once.
     try db.run(
       "DELETE FROM cascade_plan WHERE id = ? AND checksum = ? AND approved",
@@ -25,6 +26,7 @@ extension Writer {
   /// of it.
   package func holdUnlessApproved() throws -> HeldPlan? {
     guard let held = try planOverLimit() else { return nil }
+    if ownsCauses { throw held }
     let approved = try db.integer(
       "SELECT 1 FROM cascade_plan WHERE id = ? AND checksum = ? AND approved", .text(held.id),
       .integer(held.checksum))
@@ -39,25 +41,59 @@ extension Writer {
       current.hold.wasApproved = true
       return nil
     }
-    var limit = model.limits.hold
+    return try current.sweep.isSweep ? planOfSweepOverLimit() : planOfFileOverLimit()
+  }
+
+  private func planOfFileOverLimit() throws -> HeldPlan? {
+    if !facts.hold.needsSizes(current.counts.deletedCount, recent: [:]) { return nil }
+    try addToPlan()
+    let counts = current.hold.deletedByEarlierFlushes.collections
+    let deletion = Hold.Deletion(counts.mapValues(\.gone))
+    let verdict = facts.hold.judge(deletion) { name, _ in counts[name]?.all }
+    return verdict == .passes ? nil : heldPlan(deletion)
+  }
+
+  private func planOfSweepOverLimit() throws -> HeldPlan? {
     let losses = try current.hold.holdsLosses ? db.losses(binding, current.numbers) : []
-    let lostCount = losses.reduce(0) { $0 + $1.gone }
     let goesOn = try current.hold.holdsLosses && areWithinApproval(losses)
     if goesOn { try computePlannedLosses() }
-    let isLoss = losses.areOver(limit) && !goesOn
-    if current.hold.holdsAll { (limit.deletes, limit.share) = (0, 0) }
-    let before = current.sweep.isSweep ? sweepRun.deletedByEarlierParts : [:]
-    let deletedCount = before.values.reduce(current.counts.deletedCount, +)
-    if deletedCount <= limit.deletes && !isLoss { return nil }
+    let deletion = Hold.Deletion(
+      current.counts.deletedByCollection, losses: goesOn ? [] : losses,
+      needsApproval: current.hold.holdsAll)
+    let verdict = try judge(deletion)
+    if verdict == .passes { return nil }
+    sweepRun.isHeldForSum = verdict == .heldForSum
+    if ownsCauses { return try planOfCauses(deletion) }
     try addToPlan(withDead: current.hold.holdsLosses && !goesOn)
-    let counts = current.hold.deletedByEarlierFlushes.collections
-    let isOver = counts.values.contains { $0.adding(before[$0.name] ?? 0).isOver(limit) }
-    if !isOver && !isLoss { return nil }
     if current.hold.holdsLosses && !goesOn { try computePlannedLosses() }
-    return HeldPlan(
+    return heldPlan(deletion, lostCount: losses.reduce(0) { $0 + $1.gone })
+  }
+
+  /// Nothing is read for few nodes.
+  private func judge(_ deletion: Hold.Deletion) throws -> Hold.Verdict {
+    if let plan = sweepRun.plan {
+      current.hold.wasApproved = true
+      return try facts.hold.judge(deletion, approval: approval(of: plan)) { _, _ in nil }
+    }
+    let recent = try recentDeletions()
+    let isFew = !facts.hold.needsSizes(current.counts.deletedCount, recent: recent)
+    if isFew && deletion.losses.isEmpty && !deletion.needsApproval { return .passes }
+    return try facts.hold.judge(deletion, recent: recent) { try size(of: $0, enough: $1) }
+  }
+
+  private func heldPlan(_ deletion: Hold.Deletion, lostCount: Int = 0) -> HeldPlan {
+    HeldPlan(
       id: current.hold.id, deletedCount: current.counts.deletedCount,
-      byCollection: counts.mapValues(\.gone), lostCount: lostCount,
+      byCollection: deletion.nodes, lostCount: lostCount,
       checksum: Int64(bitPattern: current.hold.deletedByEarlierFlushes.checksum))
+  }
+
+  /// How many nodes a collection has, as far as it matters.
+  private func size(of collection: String, enough: Int) throws -> Int {
+    if sizes.isAtLeast(enough, collection) { return enough }
+    let size = try db.size(of: collection, binding, most: min(enough, .max / 4) * 2)
+    sizes.note(size, of: collection)
+    return size
   }
 
   /// Adds what this flush deletes to the plan of the earlier flushes.
@@ -119,7 +155,7 @@ extension Writer {
     return try db.integer(
       """
       INSERT INTO cascade_plan(plan, id, file, checksum, deleted) VALUES(?, ?, ?, ?, ?)
-      ON CONFLICT(id, checksum) DO UPDATE SET file = excluded.file RETURNING plan
+      ON CONFLICT(id, checksum) DO UPDATE SET file = excluded.file, ended = NULL RETURNING plan
       """, .integer(try db.nextInSequence(of: .lastPlan)), .text(held.id), .text(file),
       .integer(held.checksum), .integer(Int64(held.deletedCount)))!
   }
@@ -130,14 +166,14 @@ extension Writer {
     try db.run(
       """
       DELETE FROM cascade_plan
-      WHERE id = '' AND file = ?1 AND plan IS NOT ?2 AND value IS NULL
+      WHERE id = '' AND file = ?1 AND plan IS NOT ?2 AND value IS NULL AND NOT owns
       """,
       .text(file), .integer(plan))
   }
 
   /// Deletes the plans of sweeps that only had some of these kinds: this sweep did their work.
   package func deletePlans(coveredBy kinds: [SweepKind]) throws {
-    let files = try db.all("SELECT DISTINCT file FROM cascade_plan WHERE id = ''") {
+    let files = try db.all("SELECT DISTINCT file FROM cascade_plan WHERE id = '' AND NOT owns") {
       $0.text(0)
     }
     for file in files where kinds.cover([SweepKind](planFile: file)) {
@@ -148,8 +184,12 @@ extension Writer {
   /// Approves a plan. Nil if there is no such plan.
   package func approve(plan: Int64) throws -> ApprovedPlan? {
     let file = try group {
-      try db.first(
-        "UPDATE cascade_plan SET approved = 1 WHERE plan = ? RETURNING file", .integer(plan)
+      try emptyWindow(ofOpen: plan)
+      return try db.first(
+        """
+        UPDATE cascade_plan SET approved = 1, is_open = 0 WHERE plan = ? AND ended IS NULL
+        RETURNING file
+        """, .integer(plan)
       ) { $0.text(0) }
     }
     guard let file, file.isEmpty || file.hasPrefix("/") else { return file.map { .file($0) } }
@@ -161,8 +201,8 @@ extension Writer {
       if attachment.isDetached { return [] }
       return try db.all(
         """
-        SELECT file, plan, deleted, value, referring FROM cascade_plan
-        WHERE id = '' AND NOT approved ORDER BY plan
+        SELECT file, plan, deleted, value, referring, by_collection FROM cascade_plan
+        WHERE id = '' AND NOT approved AND ended IS NULL ORDER BY plan
         """
       ) { row in
         var held = SweepResult(kinds: [SweepKind](planFile: row.text(0)), outcome: .held)
@@ -173,6 +213,7 @@ extension Writer {
         held.heldValue = row.optionalText(3).flatMap { try? JSON.parse($0) }.flatMap {
           HeldValue(identity: $0, count: held.heldEdges)
         }
+        held.byCollection = row.optionalText(5).map([String: Int].init(counts:)) ?? [:]
         return held
       }
     }
@@ -195,6 +236,22 @@ extension Writer {
 }
 
 extension Connection {
+  /// How many nodes a collection has. It is counted no further than `most`.
+  package func size(
+    of collection: String, _ binding: Binding, most: Int = .max
+  ) throws(SQLiteError) -> Int {
+    let id = try integer("SELECT id FROM cascade_collection WHERE name = ?", .text(collection))
+    let table =
+      binding.collections[collection]
+      ?? NodeTable(id: id ?? 0, collection: collection, kind: .managed)
+    let size = try integer(
+      generated: """
+        SELECT count(*) FROM (
+          SELECT 1 FROM \(table.rows) AS d WHERE \(table.isNode("d")) LIMIT ?)
+        """, [.integer(Int64(most))])
+    return Int(size ?? 0)
+  }
+
   /// The name of a collection; nil for the files below a root, which are not nodes.
   func nameOfNodes(_ collection: Int64) throws(SQLiteError) -> String? {
     try first(
@@ -327,44 +384,5 @@ extension EdgeRelation {
     }
     if !rules.contains(.nullifySourceIfDestinationDeleted) { return [] }
     return lost.map { ($0, source.rows) }
-  }
-}
-
-/// The plans of held values (`DanglingScan.swift`), among those of sweeps. One relationship and one
-/// value have one plan, with the same number as long as they are found again.
-extension Connection {
-  package func heldValuePlans() throws(SQLiteError) -> [HeldValuePlan] {
-    try all(
-      """
-      SELECT plan, value, referring, deleted, approved FROM cascade_plan
-      WHERE value IS NOT NULL ORDER BY plan
-      """
-    ) { row in
-      HeldValue(identity: (try? JSON.parse(row.text(1))) ?? .null, count: Int(row.integer(2))).map {
-        HeldValuePlan(
-          number: row.integer(0), value: $0, deletedCount: Int(row.integer(3)),
-          isApproved: row.integer(4) != 0)
-      }
-    }.compactMap(\.self)
-  }
-
-  /// Returns the number of the plan.
-  package func persist(_ held: HeldValue) throws(SQLiteError) -> Int64 {
-    let identity = held.identity.text
-    let checksum = Fingerprint(identity).signed
-    return try integer(
-      """
-      INSERT INTO cascade_plan(plan, id, file, checksum, deleted, value, referring)
-      VALUES(?, ?, ?, ?, ?, ?, ?)
-      ON CONFLICT(id, checksum) DO UPDATE
-        SET deleted = excluded.deleted, referring = excluded.referring, approved = 0
-      RETURNING plan
-      """, .integer(try nextInSequence(of: .lastPlan)), .text(HeldPlan.sweep),
-      .text([SweepKind.dangling].planFile), .integer(checksum), .integer(Int64(held.deletedCount)),
-      .text(identity), .integer(Int64(held.count))) ?? 0
-  }
-
-  package func deletePlan(_ number: Int64) throws(SQLiteError) {
-    try run("DELETE FROM cascade_plan WHERE plan = ?", .integer(number))
   }
 }

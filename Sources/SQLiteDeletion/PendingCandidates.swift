@@ -197,7 +197,7 @@ extension Connection {
     // A lease may be why something stays that denies the deletion.
     let lease = try integer("SELECT 1 FROM cascade_lease WHERE expires > ?", .integer(now / 1_000))
     let waits = lease == nil ? WaitsFor.nextSweep : "(\(WaitsFor.lease.rawValue))"
-    try findDueCandidates(.all, waitingFor: waits, at: now, limit: 1)
+    try findDueCandidates(.all, waitingFor: waits, ofPlan: nil, at: now, limit: 1)
     defer { try? empty(.dueCandidates) }
     return try integer("SELECT 1 FROM temp.due_candidates") != nil
   }
@@ -205,7 +205,7 @@ extension Connection {
   /// Presents to the rules the nodes that are no longer leased and still have a reason to be
   /// deleted.
   package func examineCandidates(
-    _ binding: Binding, following followed: Rules, at now: Int64
+    _ binding: Binding, following followed: Rules, ofPlan plan: Int64? = nil, at now: Int64
   ) throws {
     try empty(.dueCandidates)
     try empty(.endedCandidates)
@@ -213,7 +213,8 @@ extension Connection {
     try findEndedCandidates()
     // Where all rules are followed, no node waits for another kind.
     try findDueCandidates(
-      followed, waitingFor: followed == .all ? nil : WaitsFor.noOtherSweep, at: now, limit: -1)
+      followed, waitingFor: followed == .all ? nil : WaitsFor.noOtherSweep, ofPlan: plan, at: now,
+      limit: -1)
     try findCandidateEnds(binding)
     try findGivenEdges(binding)
     try findRestoredReferences(binding)
@@ -254,7 +255,7 @@ extension Connection {
 
   /// Finds those whose node an application has deleted since a sweep last read the journal. What was
   /// held back by then is no reason for a node that has the key now.
-  private func findEndedCandidates() throws(SQLiteError) {
+  package func findEndedCandidates() throws(SQLiteError) {
     let read = try max(journalPosition(.cascade), journalPosition(.refcount))
     try run(
       generated: """
@@ -267,7 +268,7 @@ extension Connection {
 
   /// `waits` is a list of `WaitsFor`; nil: whatever they wait for.
   private func findDueCandidates(
-    _ followed: Rules, waitingFor waits: String?, at now: Int64, limit: Int64
+    _ followed: Rules, waitingFor waits: String?, ofPlan plan: Int64?, at now: Int64, limit: Int64
   ) throws(SQLiteError) {
     let key = "json(l.key)"
     try run(
@@ -277,7 +278,7 @@ extension Connection {
         SELECT s.id, s.collection, s.key, s.via_collection, s.via_key, s.name, s.rule, s.stored, s.edges
         FROM cascade_candidate AS s CROSS JOIN cascade_collection AS c ON c.id = s.collection
         WHERE s.rule & ?1 AND \(waits.map { "s.waits_for IN \($0)" } ?? "true")
-        AND s.id NOT IN (SELECT id FROM temp.ended_candidates)
+        AND s.plan IS ?4 AND s.id NOT IN (SELECT id FROM temp.ended_candidates)
         AND NOT EXISTS (SELECT 1 FROM cascade_lease AS l
           WHERE l.collection = c.name AND l.key IS NULL AND l.expires > ?2)
         AND NOT EXISTS (SELECT 1 FROM cascade_lease AS l
@@ -286,7 +287,11 @@ extension Connection {
             OR iif(json_valid(l.key), \(key), NULL) = s.key
             OR iif(json_valid(l.key), \(CompositeKeyPart.asTexts(key)), NULL) = s.key))
         LIMIT ?3
-        """, [.integer(followed.rawValue), .integer(now / 1_000), .integer(limit)])
+        """,
+      [
+        .integer(followed.rawValue), .integer(now / 1_000), .integer(limit),
+        plan.map(Value.integer) ?? .null,
+      ])
   }
 
   /// Looks up whether the node and the other end exist, and the numbers of both. A row in

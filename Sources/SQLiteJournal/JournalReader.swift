@@ -21,12 +21,14 @@ package struct JournalReader {
   /// Whether some journal rows record what a sweep of one kind deleted and has written notices for
   /// (`JournalPositions.swift`).
   package let hasNotifiedRows: Bool
+  package let scope: JournalScope
 
   package init(
-    binding: Binding, watches: [Watch], reportsCauses: Bool, endOfOwnRows: Int64 = 0,
-    hasNotifiedRows: Bool = false
+    binding: Binding, watches: [Watch], scope: JournalScope, reportsCauses: Bool,
+    endOfOwnRows: Int64 = 0, hasNotifiedRows: Bool = false
   ) {
     (self.binding, self.watches, self.reportsCauses) = (binding, watches, reportsCauses)
+    self.scope = scope
     (self.endOfOwnRows, self.hasNotifiedRows) = (endOfOwnRows, hasNotifiedRows)
   }
 
@@ -70,7 +72,7 @@ package struct JournalReader {
         INSERT INTO temp.staged(collection, key, via, asks, rule)
         SELECT \(table.id), j.key, min(j.seq), max(j.seq) > ?4, max(j.seq)
         FROM main.cascade_journal AS j
-        WHERE j.what = ?1 AND j.seq > ?2 AND j.seq <= ?3 AND j.key IS NOT NULL
+        WHERE j.what = ?1 AND j.seq > ?2 AND j.seq <= ?3 \(scope.and("j")) AND j.key IS NOT NULL
         AND \(table.hasNoRow(withKey: "j.key"))
         GROUP BY j.key
         """, [.integer(watch.number)] + rows + [.integer(endOfOwnRows)])
@@ -120,7 +122,8 @@ package struct JournalReader {
           \(Removal.sourceDeleted.code), \(asksWhen ? "max(o.seq)" : "NULL")
         FROM main.cascade_journal AS o \(old.elementsJoin) \(relation.destinationRow(of: Reference(old.reference)))
         LEFT JOIN \(relation.source.rows) AS s ON \(relation.source.hasKey("s", "o.key"))
-        WHERE o.what = ?1 AND o.seq > ?2 AND o.seq <= ?3 AND o.key IS NOT NULL AND \(old.isEdge)
+        WHERE o.what = ?1 AND o.seq > ?2 AND o.seq <= ?3 \(scope.and("o")) AND o.key IS NOT NULL
+        AND \(old.isEdge)
         \(sayings.map { "AND NOT EXISTS (\($0))" }.joined(separator: "\n"))
         \(asksWhen ? "GROUP BY o.key, \(old.reference)" : "")
         """, rows)
@@ -146,7 +149,8 @@ package struct JournalReader {
           AND k.key = \(old.reference)
         CROSS JOIN temp.gone_since AS p ON p.id = k.id AND p.seq < o.seq
         CROSS JOIN \(relation.source.rows) AS s ON \(relation.source.hasKey("s", "o.key"))
-        WHERE o.what = ?1 AND o.seq > ?2 AND o.seq <= ?3 AND \(old.isEdge) AND \(refersToNothing)
+        WHERE o.what = ?1 AND o.seq > ?2 AND o.seq <= ?3 \(scope.and("o")) AND \(old.isEdge)
+        AND \(refersToNothing)
         AND NOT EXISTS (\(relation.stillRefers(old)))
         """, rows)
   }
@@ -168,7 +172,8 @@ package struct JournalReader {
       generated: """
         INSERT OR IGNORE INTO temp.lost_edges(source, name, destination, origin, rules, born, removal)
         SELECT a, b, c, \(Origin.declared.rawValue), d, 0, key FROM main.cascade_journal AS j
-        WHERE what < \(JournalSubject.firstWatch) AND seq > ? AND seq <= ? AND EXISTS (\(end))
+        WHERE what < \(JournalSubject.firstWatch) AND seq > ? AND seq <= ? \(scope.and("j"))
+        AND EXISTS (\(end))
         AND NOT EXISTS (SELECT 1 FROM temp.used_nodes AS u
           WHERE u.id = iif(\(hasLostSource), j.c, j.a) AND j.seq <= u.since)
         AND (what = \(JournalSubject.storedEdge) OR EXISTS (
@@ -275,7 +280,8 @@ package struct JournalReader {
           \(Origin.declared.rawValue), \(relation.rules.rawValue), 0, \(Removal.sourceDeleted.code)
         FROM (
           SELECT \(old.reference) AS key FROM main.cascade_journal AS o \(old.elementsJoin)
-          WHERE o.what = ?1 AND o.seq > ?2 AND o.seq <= ?3 AND o.key IS NOT NULL AND \(old.isEdge)
+          WHERE o.what = ?1 AND o.seq > ?2 AND o.seq <= ?3 \(scope.and("o"))
+          AND o.key IS NOT NULL AND \(old.isEdge)
           GROUP BY 1
         ) AS m CROSS JOIN \(destination.rows) AS d ON \(destination.hasKey("d", "m.key"))
         \(noEdgeIsLeft)

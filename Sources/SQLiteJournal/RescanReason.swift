@@ -23,8 +23,21 @@ extension Writer {
     try db.deleteMeta(.firstWatch, .watchGap)
   }
 
+  /// What waits for approval is no news.
   package var hasJournal: Bool {
-    get throws { try db.integer("SELECT 1 FROM cascade_journal LIMIT 1") != nil }
+    get throws {
+      if try !db.ownsJournalRows {
+        return try db.integer("SELECT 1 FROM cascade_journal LIMIT 1") != nil
+      }
+      if try db.integer("SELECT 1 FROM cascade_plan WHERE owns AND approved LIMIT 1") != nil {
+        return true
+      }
+      let scope = try JournalScope(plan: nil, db)
+      return try db.integer(
+        generated: """
+          SELECT 1 FROM cascade_journal AS j WHERE j.seq > ? \(scope.and("j")) LIMIT 1
+          """, [.integer(db.journalFloor)]) != nil
+    }
   }
 
   /// The last journal row that the application's triggers may have written in response to Cascade's
@@ -56,7 +69,7 @@ extension Connection {
 
   /// The last row of the journal that is no news to these kinds.
   package func journalStart(_ kinds: [SweepKind]) throws(SQLiteError) -> Int64 {
-    if kinds.cascades == kinds.counts { return 0 }
+    if kinds.cascades == kinds.counts { return try journalFloor }
     return try journalPosition(kinds.cascades ? .cascade : .refcount)
   }
 }

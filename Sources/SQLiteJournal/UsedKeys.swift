@@ -20,21 +20,75 @@ extension JournalReader {
       guard case .rows(let collection) = watch.meaning.watchSubject,
         let table = binding.collection(collection), binding.mayHaveLost(table)
       else { continue }
+      if scope.plan != nil { try findKeysUsedSince(db, table) }
+      // Whoever owns it, a deletion ends what a plan says of the node.
+      let condition = scope.plan == nil ? scope.and("j") : ""
       try db.run(
         generated: """
           INSERT OR IGNORE INTO temp.used_keys(collection, key, row, since)
           SELECT \(table.id), \(table.key("d")), \(table.row("d")), coalesce(
-            (SELECT max(a.seq) FROM main.cascade_journal AS a
-              WHERE a.what = \(JournalSubject.arrival) AND a.seq > ?2 AND a.seq <= ?3
-              AND a.a = \(table.id) AND a.key = j.key HAVING max(a.seq) > max(j.seq)),
+            (SELECT max(a.seq) FROM (\(arrivals(table))) AS a
+              WHERE a.key = j.key HAVING max(a.seq) > max(j.seq)),
             \(Int64.max))
           FROM main.cascade_journal AS j
           CROSS JOIN \(table.rows) AS d ON \(table.hasKey("d", "j.key"))
-          WHERE (j.what = ?1 OR j.what = \(JournalSubject.ownDeletion) AND j.a = \(table.id))
-          AND j.seq > ?2 AND j.seq <= ?3 AND \(GoneMark.isDeletion("j")) GROUP BY j.key
+          WHERE \(isDeletion("j", of: table)) AND j.seq > ?2 AND j.seq <= ?3 \(condition)
+          GROUP BY j.key
           """, [.integer(watch.number)] + rows)
+      if scope.areAnyOwned { try findUsedKeysOfPlans(db, watch, table, rows) }
     }
     return try db.integer("SELECT 1 FROM temp.used_keys LIMIT 1") != nil
+  }
+
+  /// Whether the row of the journal tells of the deletion of a node of the table, by whomever.
+  private func isDeletion(_ row: String, of table: NodeTable) -> String {
+    """
+    (\(row).what = ?1 OR \(row).what = \(JournalSubject.ownDeletion) AND \(row).a = \(table.id))
+    AND \(GoneMark.isDeletion(row))
+    """
+  }
+
+  /// The rows that tell that a key of the table was used again.
+  private func arrivals(_ table: NodeTable) -> String {
+    let remembered = """
+      UNION ALL SELECT key, arrived FROM main.cascade_plan_used
+      WHERE collection = \(table.id) AND arrived IS NOT NULL
+      """
+    return """
+      SELECT n.key, n.seq FROM main.cascade_journal AS n
+      WHERE n.what = \(JournalSubject.arrival) AND n.seq > ?2 AND n.seq <= ?3 AND n.a = \(table.id)
+      \(scope.areAnyOwned ? remembered : "")
+      """
+  }
+
+  /// The same where the journal does not tell of the deletion any more.
+  private func findKeysUsedSince(_ db: borrowing Connection, _ table: NodeTable) throws {
+    try db.run(
+      generated: """
+        INSERT OR IGNORE INTO temp.used_keys(collection, key, row, since)
+        SELECT \(table.id), \(table.key("d")), \(table.row("d")),
+          iif(u.arrived > u.gone, u.arrived, \(Int64.max))
+        FROM main.cascade_plan_used AS u
+        CROSS JOIN \(table.rows) AS d ON \(table.hasKey("d", "u.key"))
+        WHERE u.collection = \(table.id) AND u.gone IS NOT NULL
+        """)
+  }
+
+  /// The same where a plan owns the deletion.
+  private func findUsedKeysOfPlans(
+    _ db: borrowing Connection, _ watch: Watch, _ table: NodeTable, _ rows: [Value]
+  ) throws {
+    try db.run(
+      generated: """
+        INSERT OR IGNORE INTO temp.used_keys(collection, key, row, since)
+        SELECT \(table.id), \(table.key("d")), \(table.row("d")), max(a.seq)
+        FROM (\(arrivals(table))) AS a
+        CROSS JOIN \(table.rows) AS d ON \(table.hasKey("d", "a.key"))
+        WHERE EXISTS (SELECT 1 FROM main.cascade_journal AS h
+          WHERE h.\(GoneMark.find(GoneMark.indexed)) AND h.key = a.key
+          AND \(isDeletion("h", of: table)) AND h.seq < a.seq AND \(JournalScope.isOwned("h")))
+        GROUP BY a.key
+        """, [.integer(watch.number)] + rows)
   }
 
   /// Drops what these nodes had not lost themselves. What the deletion of their predecessors means to

@@ -43,6 +43,7 @@ extension Connection {
           SELECT \(relation.ends(lost: .source)), \(lost.source), count(*) \(lost.rows) GROUP BY 6
           """)
     }
+    try leaveWhatWaits()
     try chooseHeldValues()
     try stageMissing(releasing: released, binding.model)
     try numberFound(present: false)
@@ -55,6 +56,18 @@ extension Connection {
       try run(generated: "INSERT OR IGNORE INTO temp.explained_elsewhere SELECT id \(known)")
     }
     try moveFoundToDead()
+  }
+
+  /// What a plan owns, or what was given up with one, is no finding of a scan.
+  private func leaveWhatWaits() throws(SQLiteError) {
+    for keys in [
+      JournalScope.ownedDeletions, "SELECT via_collection, via_key FROM main.cascade_given_up",
+    ] {
+      if try integer(generated: "SELECT EXISTS (\(keys))") == 0 { continue }
+      for table in ["missing_values", "staged"] {
+        try run(generated: "DELETE FROM temp.\(table) WHERE (collection, key) IN (\(keys))")
+      }
+    }
   }
 
   private func addEndsOfStoredEdges(_ binding: Binding) throws(SQLiteError) {

@@ -10,6 +10,9 @@ internal import SQLiteTables
 /// Leased nodes get their numbers before D is computed. A trigger on `temp.gone` then rejects them,
 /// whichever statement inserts them, and records why each would have been deleted. The trigger
 /// exists only while there are leases.
+///
+/// What waits for an approval, or was given up, is held in the same way against scans of whole tables
+/// (`WaitingNodes.swift`). Nothing is remembered of such a node: its plan knows why it would go.
 extension Connection {
   /// `now` is in milliseconds. A lease ends at a full second.
   package func findLeased(
@@ -17,9 +20,13 @@ extension Connection {
   ) throws(SQLiteError) {
     try empty(.ownedBy(.leases))
     let now = Value.integer(now / 1_000)
-    if try integer("SELECT 1 FROM cascade_lease WHERE expires > ? LIMIT 1", now) == nil {
+    let areWaiting = try integer("SELECT 1 FROM temp.waiting_keys LIMIT 1") != nil
+    let areLeased =
+      try integer("SELECT 1 FROM cascade_lease WHERE expires > ? LIMIT 1", now) != nil
+    if !areLeased && !areWaiting {
       return try execute("DROP TRIGGER IF EXISTS temp.exclude_leased")
     }
+    if areWaiting { try findWaiting(binding, known) }
     try findLeasedNodes(now)
     if !binding.collections.isEmpty {
       let numbers = if let known { known } else { try self.numbers(binding) }
@@ -32,10 +39,35 @@ extension Connection {
         OR NEW.collection IN (SELECT id FROM leased_collection))
       BEGIN
         INSERT OR IGNORE INTO new_candidates(id, via, name, rule, collection)
-        VALUES(NEW.id, NEW.via, NEW.name, NEW.rule, NEW.collection);
+        SELECT NEW.id, NEW.via, NEW.name, NEW.rule, NEW.collection
+        WHERE NEW.id NOT IN (SELECT id FROM waiting_nodes);
         SELECT RAISE(IGNORE);
       END
       """)
+  }
+
+  private func findWaiting(_ binding: Binding, _ known: NumberedTables?) throws(SQLiteError) {
+    let numbers = if let known { known } else { try self.numbers(binding) }
+    for table in binding.collections.values {
+      try run(
+        generated: """
+          INSERT INTO temp.staged(id, key, row, collection)
+          SELECT \(table.numberKeyAndRow("d", numbers)), \(table.id)
+          FROM temp.waiting_keys AS w CROSS JOIN \(table.rows) AS d ON \(table.hasKey("d", "w.key"))
+          WHERE w.collection = \(table.id)
+          """)
+      try numberFound(
+        movingBy: """
+          INSERT OR IGNORE INTO temp.waiting_nodes SELECT id FROM temp.staged WHERE id IS NOT NULL
+          """)
+    }
+    try run(
+      """
+      INSERT OR IGNORE INTO temp.waiting_nodes
+      SELECT n.id FROM temp.waiting_keys AS w
+      CROSS JOIN cascade_node AS n ON n.collection = w.collection AND n.key = w.key
+      """)
+    try run("INSERT OR IGNORE INTO temp.leased SELECT id FROM temp.waiting_nodes")
   }
 
   /// For a row of the application, `cascade_node` has the number only if a stored edge names the

@@ -31,7 +31,7 @@ extension Writer {
   func clearDanglingDebt() throws {
     let plans = """
       FROM cascade_plan
-      WHERE id = '' AND (file GLOB '/*dangling*' OR file GLOB '/*all*') AND value IS NULL
+      WHERE id = '' AND (file GLOB '/*dangling*' OR file GLOB '/*all*') AND value IS NULL AND NOT owns
       """
     if try rescanReason == nil && db.integer(generated: "SELECT 1 \(plans) LIMIT 1") == nil {
       return
@@ -117,11 +117,14 @@ extension Writer {
     guard var values = sweepRun.heldValues else { return }
     let known = try db.heldValuePlans()
     if values.isEmpty && known.isEmpty { return }
+    let rejected = Set(known.filter(\.isRejected).map(\.value.identity))
+    let found = values
+    values.removeAll { rejected.contains($0.identity) }
     for index in values.indices {
       values[index].byCollection = try consequences(of: values[index].missing)
     }
     let settled = known.filter { plan in
-      !values.contains { $0.identity == plan.value.identity }
+      !found.contains { $0.identity == plan.value.identity }
     }
     try group {
       for plan in settled { try db.deletePlan(plan.number) }

@@ -5,8 +5,8 @@ internal import SQLiteTables
 /// Nodes that an application deleted after a sweep had set references of theirs to null. These are owed
 /// to the very rows that lost them, and end with them.
 extension Writer {
-  /// Before rows of the journal are deleted, up to this one.
-  func noteEnded(upTo end: Int64) throws {
+  /// Before these rows of the journal are deleted. `condition` is one on the row `j`.
+  func noteEnded(_ rows: Slice, _ condition: String = "") throws {
     let owed = """
       SELECT collection FROM cascade_trash_layout WHERE kind = 'change' AND remaining > 0
       """
@@ -16,8 +16,8 @@ extension Writer {
         INSERT INTO cascade_ended(collection, key, batch)
         SELECT w.meaning ->> 'rows', j.key, ?1 FROM cascade_journal AS j
         CROSS JOIN cascade_watch AS w ON w.what = j.what
-        WHERE j.seq <= ?2 AND \(GoneMark.isDeletion("j")) AND j.key IS NOT NULL AND w.meaning ->> 'rows' IN (\(owed))
+        WHERE j.seq > ?3 AND j.seq <= ?2 \(condition) AND \(GoneMark.isDeletion("j")) AND j.key IS NOT NULL AND w.meaning ->> 'rows' IN (\(owed))
         ON CONFLICT(collection, key) DO UPDATE SET batch = max(batch, excluded.batch)
-        """, [.integer(current.batch), .integer(end)])
+        """, [.integer(current.batch), .integer(rows.high), .integer(rows.low)])
   }
 }

@@ -28,21 +28,37 @@ extension Writer {
 
   func readJournal() throws {
     current.step.journalEnd = try db.lastInJournal
+    sweepRun.journalEnd = current.step.journalEnd
     if current.step.journalEnd == 0 { return }
+    let plan = sweepRun.plan
     let digest = JournalReader(
-      binding: binding, watches: attachment.watches, reportsCauses: model.trash > .zero,
-      endOfOwnRows: try db.meta(.ownJournalEnd) ?? 0,
+      binding: binding, watches: attachment.watches,
+      scope: try JournalScope(plan: plan?.number, db), reportsCauses: model.trash > .zero,
+      endOfOwnRows: try plan?.ownEnd ?? db.meta(.ownJournalEnd) ?? 0,
       hasNotifiedRows: try hasNotifiedRanges)
-    try digest.read(db, above: db.journalStart(sweepRun.part), upTo: current.step.journalEnd)
+    let start = try plan.map { try firstRow(of: $0) } ?? db.journalStart(sweepRun.part)
+    try digest.read(db, above: start, upTo: current.step.journalEnd)
+  }
+
+  private func firstRow(of plan: ApprovedCauses) throws -> Int64 {
+    try db.integer("SELECT min(low) FROM cascade_plan_rows WHERE plan = ?", .integer(plan.number))
+      ?? current.step.journalEnd
   }
 
   /// Deletes the rows that the part has read, as soon as no other kind needs them.
   func deleteReadJournal(upTo end: Int64) throws {
+    try deleteReadJournal(above: db.journalFloor, upTo: end)
+  }
+
+  /// The rows of a plan are deleted behind its end.
+  private func deleteReadJournal(above low: Int64, upTo end: Int64) throws {
     let kinds = sweepRun.part
-    if !kinds.readsJournal { return }
+    if !kinds.readsJournal || sweepRun.plan != nil { return }
     let other = kinds.cascades ? SweepKind.refcount : .cascade
     let end = kinds.cascades && kinds.counts ? end : min(end, try db.journalPosition(other))
-    try noteEnded(upTo: end)
+    if try db.ownsJournalRows { return try deleteUnowned(Slice(low: low, high: max(low, end))) }
+    try noteEnded(Slice(low: 0, high: end))
+    try freeDeleted(Slice(low: 0, high: end))
     try db.run("DELETE FROM cascade_journal WHERE seq <= ?", .integer(end))
     try db.run(
       generated: "DELETE FROM cascade_meta AS m WHERE \(MetaKey.isNotifiedRange) AND value <= ?",
@@ -50,6 +66,45 @@ extension Writer {
     if try db.integer("SELECT 1 FROM cascade_journal LIMIT 1") == nil {
       try restartJournalNumbers()
     }
+  }
+
+  /// Plans keep their rows, with what is known of these.
+  private func deleteUnowned(_ read: Slice) throws {
+    let scope = try JournalScope(plan: nil, db)
+    try noteEnded(read, scope.and("j"))
+    try freeDeleted(read, scope.and("j"))
+    try db.keepUses(above: read.low, upTo: read.high)
+    try db.run(
+      generated: """
+        DELETE FROM cascade_journal AS j WHERE j.seq > ? AND j.seq <= ? \(scope.and("j"))
+        """, read.bound)
+    try db.run(
+      generated: """
+        DELETE FROM cascade_meta AS m WHERE \(MetaKey.isNotifiedRange) AND value <= ?
+        AND NOT EXISTS (SELECT 1 FROM cascade_plan_rows AS r
+          WHERE r.low < m.value AND r.high > \(MetaKey.startOfNotifiedRange))
+        """, [.integer(read.high)])
+    try keepNumbersBehindJournal()
+  }
+
+  /// When the last rows of the journal were deleted, their numbers are given again. No old number may be
+  /// taken for a new one.
+  func keepNumbersBehindJournal() throws {
+    let last = try db.lastInJournal
+    if last == 0 { return try restartJournalNumbers() }
+    for key in [MetaKey.journalRead(.cascade), .journalRead(.refcount), .ownJournalEnd] {
+      if let number = try db.meta(key), number > last { try db.setMeta(key, last) }
+    }
+    try db.run(
+      generated: """
+        DELETE FROM cascade_meta AS m WHERE \(MetaKey.isNotifiedRange)
+        AND \(MetaKey.startOfNotifiedRange) >= ?
+        """, [.integer(last)])
+    try db.run(
+      generated: """
+        UPDATE cascade_meta AS m SET value = ?1 WHERE \(MetaKey.isNotifiedRange) AND value > ?1
+        """, [.integer(last)])
+    current.step.journalEnd = min(current.step.journalEnd, last)
   }
 
   /// When the journal is empty, its numbers start again. No old number may be taken for a new one.
@@ -70,9 +125,12 @@ extension Writer {
     if !kinds.readsJournal { return }
     let read = try endOfReadOrOwnRows
     let isBoth = kinds.cascades && kinds.counts
-    if !isBoth { try db.setMeta(.journalRead(kinds.cascades ? .cascade : .refcount), read) }
-    try deleteReadJournal(upTo: read)
-    if isBoth { try clearJournalPositions() }
+    let (low, isOwned) = (try db.journalFloor, try db.ownsJournalRows)
+    for kind in [SweepKind.cascade, .refcount] where kinds.include(kind) && (!isBoth || isOwned) {
+      try db.setMeta(.journalRead(kind), read)
+    }
+    try deleteReadJournal(above: low, upTo: read)
+    if isBoth && !isOwned { try clearJournalPositions() }
   }
 
   /// Later sweeps need not explain the nodes that they find gone because of this one. Records the

@@ -5,6 +5,7 @@ internal import SQLiteTables
 internal import SQLiteJournal
 internal import SQLiteRules
 internal import SQLiteEdges
+internal import SQLiteDeletion
 
 /// A small sweep is done in one transaction, before other writers notice.
 ///
@@ -41,7 +42,7 @@ extension Writer {
     do {
       try db.interrupting(when: { isOver(false) }) {
         try sweepAtOnce { levels in
-          if try !isKnown && !isSmall(SweepPlan(levels, current)) || !isKnown && mayBeHeld {
+          if try !isKnown && (!isSmall(SweepPlan(levels, current)) || mayBeHeld) {
             throw LargeSweep()
           }
           isKnown = true
@@ -63,11 +64,12 @@ extension Writer {
       if attachment.isDetached || sweepRun.part.lookThroughTables { return false }
       if try sweepRun.openBatch != nil || db.meta(.sweepBatch) != nil { return false }
       try adaptToSchema()
+      if let plan = sweepRun.plan { return try isSmall(plan) }
       let rows = try db.integer(
         """
         SELECT count(*) FROM (
           SELECT * FROM (SELECT 1 FROM cascade_journal WHERE seq > ?1 LIMIT ?2 + 1)
-          UNION ALL SELECT * FROM (SELECT 1 FROM cascade_candidate LIMIT ?2 + 1))
+          UNION ALL SELECT * FROM (SELECT 1 FROM cascade_candidate WHERE plan IS NULL LIMIT ?2 + 1))
         """, .integer(db.journalStart(sweepRun.part)), .integer(lock.fewNodes))
       return rows ?? 0 <= lock.fewNodes
     }
@@ -83,9 +85,27 @@ extension Writer {
     return try !hasManyDependents(on: plan.all, most: lock.fewNodes)
   }
 
+  private func isSmall(_ plan: ApprovedCauses) throws -> Bool {
+    let rows = try db.integer(
+      """
+      SELECT (SELECT coalesce(sum(high - low), 0) FROM cascade_plan_rows WHERE plan = ?1)
+        + (SELECT count(*) FROM cascade_candidate WHERE plan = ?1)
+      """, .integer(plan.number))
+    return rows ?? 0 <= lock.fewNodes
+  }
+
   /// To find out whether the sweep is held, whole tables are counted.
   private var mayBeHeld: Bool {
-    sweepRun.deletedByEarlierParts.values.reduce(current.counts.deletedCount, +)
-      > model.limits.hold.deletes
+    get throws {
+      let recent = try sweepRun.plan == nil ? recentDeletions() : [:]
+      if sweepRun.plan != nil || !facts.hold.needsSizes(current.counts.deletedCount, recent: recent)
+      {
+        return false
+      }
+      let deletion = Hold.Deletion(current.counts.deletedByCollection)
+      return facts.hold.judge(deletion, recent: recent) {
+        sizes.isAtLeast($1, $0) ? $1 : nil
+      } != .passes
+    }
   }
 }

@@ -184,7 +184,7 @@ extension Writer {
   }
 
   func closeBatch() throws {
-    try db.deleteMeta(.sweepBatch, .sweepKinds)
+    try db.deleteMeta(.sweepBatch, .sweepKinds, .sweepPlan)
     try deleteApprovedLosses()
     // The time for which the batch is kept starts now.
     try db.run(
@@ -199,9 +199,10 @@ extension Writer {
     // A node that stayed for a reason that may pass is examined again, so its row must stay.
     if current.step.hasSkippedNodes || !sweepRun.part.readsJournal { return }
     try forEachSliceInSteps("SELECT id FROM temp.due_candidates", deleteDueCandidates)
+    if sweepRun.plan != nil { return }
     // The last row is deleted at the end of the sweep: until then, new rows get higher numbers.
     let end = try endOfReadOrOwnRows - 1
-    var low = try db.integer("SELECT min(seq) FROM cascade_journal") ?? end
+    var low = try max(db.journalFloor, db.integer("SELECT min(seq) FROM cascade_journal") ?? end)
     while low < end {
       low = min(end, low + lock.pace.rows * 10)
       try step { try deleteReadJournal(upTo: low) }
@@ -219,7 +220,8 @@ extension Writer {
   package var unfinishedSweep: [SweepKind]? {
     get throws {
       if attachment.isDetached { return nil }
-      let code = try (db.meta(.unfinishedKinds) ?? 0) | (db.meta(.sweepKinds) ?? 0)
+      let approved = try approvedCauses().reduce(0) { $0 | $1.kinds.code }
+      let code = try approved | (db.meta(.unfinishedKinds) ?? 0) | (db.meta(.sweepKinds) ?? 0)
       return code == 0 ? nil : [SweepKind](code: code)
     }
   }
@@ -237,6 +239,7 @@ extension Writer {
     if try db.meta(.sweepBatch) != nil { return }
     try db.setMeta(.sweepBatch, current.batch)
     try db.setMeta(.sweepKinds, sweepRun.requestedKinds.code)
+    if let plan = sweepRun.plan { try db.setMeta(.sweepPlan, plan.number) }
   }
 
   /// Remembers the kinds of a sweep that was cut short. Sweeps of other kinds may run before it

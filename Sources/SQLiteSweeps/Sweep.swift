@@ -15,7 +15,6 @@ extension Writer {
   ) throws -> SweepResult {
     lock.durations = []
     lock.policy = manners
-    sweepRun = SweepRunState(of: kinds)
     defer {
       lock.policy = .none
       sweepRun = SweepRunState()
@@ -24,12 +23,22 @@ extension Writer {
     // when the lock is free again.
     try db.execute("PRAGMA synchronous = NORMAL")
     defer { try? db.execute("PRAGMA synchronous = FULL") }
-    let result = Result { try sweepWithoutSync(at: now) }
+    let result = Result { try sweepWithPlans(kinds, at: now) }
     if !lock.durations.isEmpty { try db.syncCommits() }
     return try result.get()
   }
 
-  private func sweepWithoutSync(at now: Int64) throws -> SweepResult {
+  /// What was approved goes first.
+  private func sweepWithPlans(_ kinds: [SweepKind], at now: Int64) throws -> SweepResult {
+    var results = try kinds.contains(where: \.sweepsEdges) ? sweepApproved(at: now) : []
+    if results.last?.isCutShort != true {
+      sweepRun = SweepRunState(of: kinds)
+      results.append(try sweepWithoutSync(at: now))
+    }
+    return .merging(results, of: kinds)
+  }
+
+  func sweepWithoutSync(at now: Int64) throws -> SweepResult {
     if lock.policy.waitsForTransactions { lock.patience.start(pausing: lock.policy.pause) }
     defer { lock.patience.stop() }
     self.clock.now = now
@@ -38,7 +47,8 @@ extension Writer {
     sweepRun.earlierBatch = attachment.isDetached ? nil : try db.meta(.sweepBatch)
     try sweepEverything()
     let result = sweepRun.result
-    if result.kinds.readsJournal && !result.isCutShort { heldBack.examined = endings }
+    let examinesAll = sweepRun.plan == nil && result.kinds.readsJournal
+    if examinesAll && !result.isCutShort { heldBack.examined = endings }
     sweepRun.result.lockMilliseconds = lock.durations.map { $0 / .milliseconds(1) }
     let done =
       result.deletedCount + result.edgesRemoved + result.notices + result.files
@@ -112,9 +122,10 @@ extension Writer {
   private func postponeOtherKinds() throws {
     if attachment.isDetached { return }
     guard let code = try db.meta(.sweepKinds) else { return }
-    let others = [SweepKind](code: code)
-    if sweepRun.requestedKinds.cover(others) { return }
-    try group { try recordUnfinished(others) }
+    let (others, plan) = ([SweepKind](code: code), try db.meta(.sweepPlan))
+    if plan == sweepRun.plan?.number && sweepRun.requestedKinds.cover(others) { return }
+    // A plan goes on by itself.
+    if plan == nil { try group { try recordUnfinished(others) } }
     try closeAtEnd()
   }
 
@@ -152,7 +163,7 @@ extension Writer {
   /// Each kind left something to the other that it would have to delete first. Neither kind can go
   /// first, but both together can, as soon as both have read the journal equally far.
   private func needsBothKinds(_ kinds: [SweepKind]) throws -> Bool {
-    if attachment.isDetached || isPartlyBound { return false }
+    if attachment.isDetached || isPartlyBound || sweepRun.plan != nil { return false }
     return try leavesCandidates(kinds)
       && db.journalPosition(.cascade) == db.journalPosition(.refcount)
   }
@@ -171,6 +182,8 @@ extension Writer {
     try dropDenialsOfGoneNodes()
     if attachment.isDetached { throw StoreError.detached }
     try adaptToSchema()
+    try findWaitingKeys()
+    defer { try? db.empty(.waitingKeys) }
     try sweepEdges([.unreachable], hasMoreParts: kinds.sweepsUnreferenced(of: model))
     try recordReachingLeases(at: clock.now)
   }
@@ -190,6 +203,7 @@ extension Writer {
   /// now. One kind leaves to the other what a scan of whole tables would not leave. A scan that
   /// finds nothing needs no lock.
   private func parts(of kinds: [SweepKind]) throws -> [[SweepKind]] {
+    if sweepRun.plan != nil { return [kinds] }
     var edges = kinds.filter(\.sweepsEdges)
     // If no rule counts, a sweep that cascades has done everything.
     if kinds.cascades && !kinds.counts && rulesInUse.isDisjoint(with: .counting) {
@@ -200,6 +214,7 @@ extension Writer {
     try adaptToSchema()
     let journal = try sweepPartsOfJournal(of: edges)
     if !edges.scansTables { return journal }
+    try dropOverGivenUp()
     let found = try findDangling()
     // What cannot be seen is not settled.
     if !isPartlyBound { sweepRun.heldValues = found.held }
@@ -231,11 +246,10 @@ extension Writer {
       }
       if kinds.scansTables && !sweepRun.result.isCutShort { try deleteUnusedIdentities() }
     } catch let held as HeldPlan {
-      try group {
-        let plan = try persistPlan(held, file: planFile)
-        try deletePlans(ofSweep: planFile, but: plan)
-        sweepRun.result.hold(held, kinds, plan: plan)
+      if kinds.readsJournal && kinds.scansTables {
+        return try sweepSeparately(kinds, hasMoreParts: hasMoreParts)
       }
+      try hold(held, kinds, hasMoreParts: hasMoreParts)
     }
   }
 
@@ -270,6 +284,7 @@ extension Writer {
         try deleteReadJournal(upTo: current.step.journalEnd)
         try deleteEndedCandidates()
         try flush(checking: check)
+        try noteDeleted(since: [:])
         // What still has to wait was written down again, in rows of its own.
         if sweepRun.part.readsJournal { try deleteDueCandidates() }
         try db.empty(.touched)
@@ -285,12 +300,13 @@ extension Writer {
   /// Called in the last transaction of a sweep.
   func finishSweep() throws {
     let kinds = sweepRun.part
-    if try sweepRun.hasMoreParts || leavesCandidates(kinds) {
+    if try sweepRun.hasMoreParts || sweepRun.plan == nil && leavesCandidates(kinds) {
       try keepBatchOpen()
     } else if current.sweep.isResumed || current.sweep.isStepped {
       try closeBatch()
     }
     sweepRun.hasEndedPart = true
+    if let plan = sweepRun.plan { return try finishPlan(plan) }
     if !current.step.hasSkippedNodes { try advanceJournalPosition() }
     try recordOwnEnd()
     try requeueDenied()
@@ -299,6 +315,12 @@ extension Writer {
     if kinds.scansTables { try clearRescanReason() }
     if kinds == [.unreferenced] { return try deletePlans(ofSweep: planFile, but: nil) }
     try deletePlans(coveredBy: kinds)
+  }
+
+  /// Where a node stayed for a reason that may pass, the plan goes on with the next sweep.
+  private func finishPlan(_ plan: ApprovedCauses) throws {
+    if !current.step.hasSkippedNodes { try endPlan(plan.number, as: .carriedOut) }
+    try requeueDenied()
   }
 
   /// Sets what the part may do, and what it looks at.
@@ -323,7 +345,9 @@ extension Writer {
     let kinds = sweepRun.part
     if kinds.readsJournal {
       try readJournal()
-      try db.examineCandidates(binding, following: current.sweep.followedRules, at: clock.now)
+      try db.examineCandidates(
+        binding, following: current.sweep.followedRules, ofPlan: sweepRun.plan?.number,
+        at: clock.now)
     }
     if kinds.scansTables {
       try db.addDanglingEnds(

@@ -61,6 +61,7 @@ extension Writer {
             try persistCandidates(.all)
             try rememberLostFiles()
             try recheckAndRemove(plan.all, plan)
+            try noteDeleted(since: [:])
             try addToDeletedCount(current.counts.deletedCount)
           }
         }
@@ -100,10 +101,11 @@ extension Writer {
       do {
         var (high, rows, worked) = (low, Int64(0), Duration.zero)
         let held = try step {
-          let before = current.counts.deletedCount
+          let (before, nodes) = (current.counts.deletedCount, current.counts.deletedByCollection)
           (high, rows, worked) = try removeWithinBudget(plan, above: low)
           try db.clearKeysOfRows()
           try addToDeletedCount(current.counts.deletedCount - before)
+          try noteDeleted(since: nodes)
         }
         lock.pace.note(rows: rows, worked: worked, held: held)
         lock.pace.noteLog(rows: rows, bytes: logUse.last)
@@ -167,6 +169,7 @@ extension Writer {
         let start = try db.lastInJournal
         try body()
         current.step.ownJournalEnd = try db.lastInJournal
+        try ownJournaled(behind: start, upTo: current.step.ownJournalEnd)
         // The next plan writes the notices for a high fan-out node.
         if !current.step.isHighFanOut {
           try recordNotifiedRange(behind: start, upTo: current.step.ownJournalEnd)

@@ -20,7 +20,11 @@ extension Writer {
     if !isAsked || sweepRun.result.isCutShort { return }
     if attachment.isDetached { throw StoreError.detached }
     try adaptToSchema()
-    defer { sweepRun.unreferenced = nil }
+    try findWaitingKeys()
+    defer {
+      sweepRun.unreferenced = nil
+      try? db.empty(.waitingKeys)
+    }
     let free = model.countedEnds.filter { model.freelyUnreferenced.contains($0.collection) }
     let others = model.countedEnds.filter { !free.contains($0) }
     var parts = [(ends: free, needApproval: false), (ends: others, needApproval: true)]

@@ -92,6 +92,8 @@ package struct MetaKey: Hashable, Sendable {
   package static let sweepBatch = Self("sweep.batch")
   /// The kinds that this sweep was asked for (`[SweepKind].code`).
   package static let sweepKinds = Self("sweep.kinds")
+  /// The approved plan that this sweep carries out, if it does.
+  package static let sweepPlan = Self("sweep.plan")
   /// The kinds of sweeps that were cut short (`[SweepKind].code`).
   package static let unfinishedKinds = Self("sweep.unfinished_kinds")
   /// How many references of one kind the approved sweep may still remove. The kind is the numbers

@@ -108,6 +108,7 @@ extension Connection {
           + "the trash, notices and leases, so save what you need of them first")
     }
     try rejectPartialSchema()
+    if version == Schema.version { try addMissingParts() }
     let before = try integer("PRAGMA main.schema_version")
     for statement in Schema.create { try execute("\(statement)") }
     if version == 0 {
@@ -119,12 +120,35 @@ extension Connection {
     }
   }
 
+  /// Brings the tables up to date that an earlier program of the same version made.
+  private borrowing func addMissingParts() throws {
+    for statement in Schema.create.map({ "\($0)" })
+    where Schema.addedParts.contains(where: statement.hasPrefix) {
+      try execute(statement)
+    }
+    for (table, column, type) in Schema.addedColumns {
+      let known = try integer(
+        "SELECT count(*) FROM pragma_table_info(?) WHERE name = ?", .text("\(table)"),
+        .text("\(column)"))
+      let isThere = try integer(
+        "SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?", .text("\(table)"))
+      if isThere == nil || known != 0 { continue }
+      try execute("ALTER TABLE \(table) ADD COLUMN \(column) \(type)")
+    }
+  }
+
   /// For a connection that only reads: creates temporary tables in place of Cascade's own, unless
   /// the database has them in this version.
   package borrowing func standInForTables() throws {
-    if try schemaVersion() == Schema.version { return }
+    let isCurrent = try schemaVersion() == Schema.version
     let table = "CREATE TABLE IF NOT EXISTS "
     for statement in Schema.create.map({ "\($0)" }) where statement.hasPrefix(table) {
+      let name = statement.dropFirst(table.count).prefix { $0 != "(" }
+      if try isCurrent
+        && integer("SELECT 1 FROM main.sqlite_schema WHERE name = ?", .text("\(name)")) != nil
+      {
+        continue
+      }
       try execute("CREATE TEMP TABLE \(statement.dropFirst(table.count))")
     }
   }

@@ -126,7 +126,10 @@ package enum Schema {
     "CREATE INDEX IF NOT EXISTS cascade_notice_batch ON cascade_notice(batch)",
     // Deletions over the limit that wait for approval, or have it. The plan of a sweep has an empty
     // id, which no change file has, and its `file` is a slash and the kinds. `value` is set for a
-    // value that may mean "none", and `referring` says how many references have it.
+    // value that may mean "none", and `referring` says how many references have it. A plan that owns its
+    // causes (`HeldCauses.swift`) has them in `cascade_plan_rows` and `cascade_candidate`. Of it,
+    // `spent` is how many of the approved nodes are deleted, `is_open` whether causes that are held for
+    // the sum alone join it, `own_end` what `MetaKey.ownJournalEnd` was. `ended` is a `PlanEnd`.
     """
     CREATE TABLE IF NOT EXISTS cascade_plan(
       plan INTEGER PRIMARY KEY,
@@ -137,9 +140,56 @@ package enum Schema {
       approved INTEGER NOT NULL DEFAULT 0,
       value TEXT,
       referring INTEGER,
+      owns INTEGER NOT NULL DEFAULT 0,
+      by_collection TEXT,
+      spent INTEGER NOT NULL DEFAULT 0,
+      is_open INTEGER NOT NULL DEFAULT 0,
+      own_end INTEGER,
+      ended INTEGER,
+      given_up INTEGER NOT NULL DEFAULT 0,
       UNIQUE(id, checksum)) STRICT
     """,
     "CREATE INDEX IF NOT EXISTS cascade_plan_file ON cascade_plan(file)",
+    // The rows of the journal that a plan owns, behind `low` up to `high` (`JournalScope`). With `hides`, no
+    // other sweep reads them.
+    """
+    CREATE TABLE IF NOT EXISTS cascade_plan_rows(
+      low INTEGER PRIMARY KEY,
+      high INTEGER NOT NULL,
+      plan INTEGER NOT NULL,
+      hides INTEGER NOT NULL DEFAULT 1) STRICT
+    """,
+    // While a plan owns rows: the last rows that told that a node was deleted, and that its key was used
+    // again, of those that are not in the journal any more.
+    """
+    CREATE TABLE IF NOT EXISTS cascade_plan_used(
+      collection INTEGER NOT NULL,
+      key ANY NOT NULL,
+      gone INTEGER,
+      arrived INTEGER,
+      PRIMARY KEY(collection, key)) STRICT, WITHOUT ROWID
+    """,
+    // What sweeps deleted lately without an approval (`HoldWindow`).
+    """
+    CREATE TABLE IF NOT EXISTS cascade_hold_window(
+      slot INTEGER NOT NULL,
+      collection TEXT NOT NULL,
+      at INTEGER NOT NULL,
+      count INTEGER NOT NULL,
+      PRIMARY KEY(slot, collection)) STRICT, WITHOUT ROWID
+    """,
+    // Why a node would have gone, had a plan not been rejected: by the rule `rule` of the edge `name`
+    // between it and `via`, which is gone (`RejectedPlans.swift`). For rule 64 it stays in any case, and
+    // its reference too.
+    """
+    CREATE TABLE IF NOT EXISTS cascade_given_up(
+      collection INTEGER NOT NULL, key ANY NOT NULL,
+      name INTEGER NOT NULL,
+      via_collection INTEGER NOT NULL, via_key ANY NOT NULL,
+      rule INTEGER NOT NULL,
+      PRIMARY KEY(collection, key, name, via_collection, via_key)) STRICT, WITHOUT ROWID
+    """,
+    "CREATE INDEX IF NOT EXISTS cascade_given_up_via ON cascade_given_up(via_collection, via_key)",
     // Change files that were rejected (or held: no reasons). They are listed until they have left
     // the queue, if files behind them were applied in the same commit.
     """
@@ -284,7 +334,7 @@ package enum Schema {
     // `name` between the node and `via`. `stored` is set where the edge of rule 4 is not in the
     // node's own row. `edges` is for rule 8: the sources of the edges of the name that the node had
     // (`EdgesGivenSince.swift`). `waits_for` is a `WaitsFor`. Rule 0 is what only a lease holds,
-    // because no root reaches it.
+    // because no root reaches it. `plan` owns the row, if any does: only its sweep examines it.
     """
     CREATE TABLE IF NOT EXISTS cascade_candidate(
       id INTEGER PRIMARY KEY,
@@ -295,10 +345,30 @@ package enum Schema {
       stored INTEGER NOT NULL,
       waits_for INTEGER NOT NULL,
       edges TEXT,
+      plan INTEGER,
       UNIQUE(collection, key, rule, name, via_collection, via_key)) STRICT
     """,
     "CREATE INDEX IF NOT EXISTS cascade_candidate_waits ON cascade_candidate(waits_for)",
   ]
+
+  /// What was added to tables since the version, and is added to the tables of a store that lacks it.
+  static let addedColumns: [(table: StaticString, column: StaticString, type: StaticString)] = [
+    ("cascade_plan", "owns", "INTEGER NOT NULL DEFAULT 0"),
+    ("cascade_plan", "by_collection", "TEXT"),
+    ("cascade_plan", "spent", "INTEGER NOT NULL DEFAULT 0"),
+    ("cascade_plan", "is_open", "INTEGER NOT NULL DEFAULT 0"),
+    ("cascade_plan", "own_end", "INTEGER"),
+    ("cascade_plan", "ended", "INTEGER"),
+    ("cascade_plan", "given_up", "INTEGER NOT NULL DEFAULT 0"),
+    ("cascade_candidate", "plan", "INTEGER"),
+  ]
+
+  /// Tables that were added since, with their indexes.
+  static let addedParts = [
+    "TABLE IF NOT EXISTS cascade_plan_rows(", "TABLE IF NOT EXISTS cascade_plan_used(",
+    "TABLE IF NOT EXISTS cascade_hold_window(", "TABLE IF NOT EXISTS cascade_given_up(",
+    "INDEX IF NOT EXISTS cascade_given_up_via ",
+  ].map { "CREATE \($0)" }
 
   package static var tables: [String] {
     create.compactMap { statement in

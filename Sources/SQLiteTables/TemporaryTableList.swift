@@ -5,7 +5,7 @@ internal import SQLiteBinding
 extension TemporaryTable {
   package static let all: [TemporaryTable] = [
     known, staged, unreachableNodes, dueCandidates, endedCandidates, candidateEdges, reachableNodes,
-    unusedIdentities, touched, queriedFiles,
+    unusedIdentities, touched, queriedFiles, waitingKeys, givenUp,
 
     // MARK: A scan of whole tables
 
@@ -112,6 +112,10 @@ extension TemporaryTable {
     // rows until the next search or flush.
     TemporaryTable("leased", .leases, .flush),
     TemporaryTable("leased_collection", .leases, .flush),
+    // Of the leased ones, those that only a held plan would let go, or that were given up.
+    TemporaryTable("waiting_nodes", .leases, .flush),
+    // Missing nodes that a change file names, and whose deletion a held plan owns.
+    TemporaryTable("waiting_dead", .flush, .flush),
     // What a lease or a denial kept out of `gone`, with every reason. `waits_for` is a `WaitsFor`,
     // `edges` as in `cascade_candidate`.
     TemporaryTable(
@@ -195,6 +199,17 @@ extension TemporaryTable {
       "INSERT INTO temp.known VALUES(\(NumberRange.temporary), 0, '', NULL, 0)",
     ],
     emptying: "DELETE FROM temp.known WHERE id <> \(NumberRange.temporary)")
+
+  /// The keys of nodes that only a held plan would let go, or that were given up, while a scan of whole
+  /// tables looks for nodes that nothing keeps.
+  package static let waitingKeys = TemporaryTable(
+    "waiting_keys", .heldPlans, .nextUse, "collection INTEGER, key", key: "collection, key")
+
+  /// Rows on their way into `cascade_given_up`.
+  package static let givenUp = TemporaryTable(
+    "given_up", .heldPlans, .nextUse,
+    "collection INTEGER, key, name INTEGER, via_collection INTEGER, via_key, rule INTEGER",
+    key: "collection, key, name, via_collection, via_key")
 
   /// Nodes on their way into another table, before they have a number: `id` is null until then.
   package static let staged = TemporaryTable(

@@ -10,7 +10,8 @@ package struct TemporaryTable: Hashable, Sendable {
   /// are, and what the lifetimes mean, is in `deploy/guides/internals.md`.
   package enum Owner: String, CaseIterable, Sendable {
     case transaction, changes, flush, closure, leases, candidates, journalReader, danglingScan
-    case reachability, unreachableOrder, reorder, plan, identities, validation, undo, files
+    case reachability, unreachableOrder, reorder, plan, heldPlans, identities, validation, undo
+    case files
   }
 
   /// How long rows live.

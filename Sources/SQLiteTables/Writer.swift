@@ -30,6 +30,7 @@ package final class Writer {
   package var current = TransactionState()
   /// The sweep at hand, with all of its parts.
   package var sweepRun = SweepRunState()
+  package var sizes = KnownSizes()
   package var files = FileWorkState()
   package var heldBack = HeldBackState()
   /// Nil for a connection that need not notice that its file is replaced.
@@ -40,7 +41,8 @@ package final class Writer {
     self.path = path
     self.model = model
     facts = ModelFacts(
-      demands: Demands(model), references: PropertyReferences(model), hasTables: model.hasTables)
+      demands: Demands(model), references: PropertyReferences(model), hasTables: model.hasTables,
+      hold: Hold(model))
     lock = LockUse(pace: Pace(model.limits), patience: Patience(model.limits.patience))
     identities = Identities(counters)
   }
@@ -68,6 +70,7 @@ package struct ModelFacts {
   package let demands: Demands
   package let references: PropertyReferences
   package let hasTables: Bool
+  package let hold: Hold
 }
 
 /// What is known of the file: its schema, our triggers in it, and what was read from it.
@@ -157,12 +160,50 @@ package struct SweepRunState {
   /// Whose unreferenced nodes the current part deletes, and whether that needs an approval.
   package var unreferenced: (ends: [CountedEnd], needApproval: Bool)?
 
+  /// The approved plan whose causes the sweep carries out; nil for one that reads what nobody owns.
+  package var plan: ApprovedCauses?
+  /// Up to here, the part has read the journal.
+  package var journalEnd: Int64 = 0
+  /// What a part would delete was held, only because of what was deleted before it.
+  package var isHeldForSum = false
+  /// The candidates that were a cause of it.
+  package var heldCandidates: [Int64] = []
+
   package init(of kinds: [SweepKind] = []) { result = SweepResult(kinds: kinds, outcome: .nothing) }
 
   package var requestedKinds: [SweepKind] { result.kinds }
 
   /// The batch of the parts, as far as there is one.
   package var openBatch: Int64? { result.batch ?? earlierBatch }
+}
+
+/// An approved plan with causes of its own.
+package struct ApprovedCauses: Sendable {
+  package let number: Int64
+  package let kinds: [SweepKind]
+  /// What `MetaKey.ownJournalEnd` was when it was held.
+  package let ownEnd: Int64
+
+  package init(number: Int64, kinds: [SweepKind], ownEnd: Int64) {
+    (self.number, self.kinds, self.ownEnd) = (number, kinds, ownEnd)
+  }
+}
+
+/// How large collections were lately, at least. To count a table takes long, and where many small
+/// sweeps follow each other the answer is the same.
+package struct KnownSizes {
+  private var known: [String: (size: Int, at: ContinuousClock.Instant)] = [:]
+  private static let age = Duration.seconds(10)
+
+  package init() {}
+
+  package func isAtLeast(_ size: Int, _ collection: String) -> Bool {
+    known[collection].map { $0.size >= size && .now - $0.at < KnownSizes.age } ?? false
+  }
+
+  package mutating func note(_ size: Int, of collection: String) {
+    known[collection] = (size, .now)
+  }
 }
 
 /// The work on files after their rows are gone.

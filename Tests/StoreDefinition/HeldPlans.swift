@@ -23,6 +23,9 @@ package struct HeldPlans {
     case emptiesWindow = "The answer to that plan lets what follows begin anew"
     case forgetsWindow = "What went ten minutes ago does not count"
     case countsNoWindow = "Nothing is added up with `within: \"0\"`"
+    case isGivenUp = "What was rejected stays, and no sweep takes it; the same answer is the same"
+    case isFree = "A reference that changes is free of it"
+    case isDeletedAgain = "What is deleted again takes along what was given up"
     case countsNot = "What has `hold: false` goes, and does not count"
 
     package var testDescription: String { rawValue }
@@ -55,6 +58,9 @@ package struct HeldPlans {
     case .emptiesWindow: try emptiesWindow(store)
     case .forgetsWindow: try forgetsWindow(store)
     case .countsNoWindow: try countsNoWindow(store)
+    case .isGivenUp: try isGivenUp(store)
+    case .isFree: try isFree(store)
+    case .isDeletedAgain: try isDeletedAgain(store)
     case .countsNot: try countsNot(store)
     }
   }
@@ -135,12 +141,26 @@ package struct HeldPlans {
 
   private func isLeftByScans(_ store: HeldPlanStore) throws {
     let plan = try store.holdArtist(1)
-    for kinds in [[SweepKind.dangling], [.all]] {
+    for kinds in [[SweepKind.dangling], [.unreachable], [.unreferenced], [.all]] {
       #expect(try store.sweep(kinds).deletedCount == 0)
       #expect(try store.songs(1) == 20 && store.waiting == [plan])
     }
     try store.approve(plan)
     #expect(try store.sweep().deletedCount == 20)
+  }
+
+  /// A change file that names what is gone takes nothing that waits, nor what was given up.
+  package func expectLeftByFiles(_ way: Way) throws {
+    let store = try HeldPlanStore(engine, way, "")
+    for answersNo in [false, true] {
+      let plan = try store.waiting.first ?? store.holdArtist(1)
+      if answersNo { _ = try store.reject(plan) }
+      let own = Node("songs", .integer(901))
+      let value = JSONText(valid: #"{"artist": 1}"#)
+      let receipt = try store.apply(.put(own, type: nil, value: value, edges: nil))
+      #expect(receipt.deleted == [own])
+      #expect(try store.songs(1) == 20)
+    }
   }
 
   private func keepsUsedKey(_ store: HeldPlanStore) throws {
@@ -217,111 +237,47 @@ package struct HeldPlans {
     _ = try store.holdArtist(1)
   }
 
+  // MARK: - Rejection
+
+  private func isGivenUp(_ store: HeldPlanStore) throws {
+    let plan = try store.holdArtist(1)
+    for _ in 1...2 {
+      let answer = try store.reject(plan)
+      #expect(answer?.restored == 0 && answer?.givenUp == 20)
+    }
+    for kinds in [[SweepKind.cascade, .refcount], [.dangling], [.unreachable], [.all]] {
+      #expect(try store.sweep(kinds).deletedCount == 0)
+    }
+    #expect(try store.songs(1) == 20 && store.waiting.isEmpty)
+    #expect(try store.givenUp == 20)
+    #expect(try store.approveIfThere(plan) == nil)
+  }
+
+  private func isFree(_ store: HeldPlanStore) throws {
+    _ = try store.reject(store.holdArtist(1))
+    try store.bySQL("UPDATE song SET artist = 77 WHERE id = 101")
+    _ = try store.sweep()
+    #expect(try store.sweep([.dangling]).byCollection == ["songs": 1])
+    try store.bySQL("UPDATE song SET artist = 2 WHERE id = 102")
+    _ = try store.sweep([.all])
+    #expect(try store.songs(1) == 18 && store.songs(2) == 21 && store.givenUp == 18)
+  }
+
+  private func isDeletedAgain(_ store: HeldPlanStore) throws {
+    _ = try store.reject(store.holdArtist(1))
+    try store.bySQL("INSERT INTO artist VALUES(1)")
+    _ = try store.sweep([.all])
+    #expect(try store.songs(1) == 20)
+    let plan = try store.holdArtist(1)
+    try store.approve(plan)
+    #expect(try store.sweep().deletedCount == 20)
+    #expect(try store.givenUp == 0)
+  }
+
   private func countsNot(_ store: HeldPlanStore) throws {
     try store.bySQL("DELETE FROM venue WHERE id = 1")
     #expect(try store.sweep().byCollection == ["visits": 30])
     try store.bySQL("DELETE FROM album WHERE id IN (5, 6)")
     #expect(try store.sweep().deletedCount == 8)
-  }
-}
-
-/// Artists 1 to 4 have 20 songs each. Albums 5 to 8 have 4 songs each; no song is on album 9. Venue 1 has
-/// 30 visits, which do not count. More than ten nodes, and more than a tenth of a collection, are held.
-private final class HeldPlanStore {
-  private let store: any StoreUnderTest
-  private let way: HeldPlans.Way
-  var now: Int64 = 1_000_000
-
-  init(_ engine: any EngineUnderTest, _ way: HeldPlans.Way, _ limit: String) throws {
-    self.way = way
-    store = try engine.makeStore(model: HeldPlanStore.model(limit), schema: HeldPlanStore.schema)
-    _ = try store.writer.sweep([.all], at: now)
-    if way == .inSteps { store.sweepsInSteps(of: 1) }
-  }
-
-  private static func model(_ limit: String) throws -> StoreModel {
-    try StoreModel(
-      """
-      { collections: {
-          artists: { table: "artist", key: "id" }, albums: { table: "album", key: "id" },
-          songs: { table: "song", key: "id" }, covers: { table: "cover", key: "id" },
-          venues: { table: "venue", key: "id" },
-          visits: { table: "visit", key: "id", hold: false } },
-        relationships: [
-          { name: "artist", from: "songs", to: "artists", column: "artist",
-            rules: ["deleteSourceIfDestinationDeleted"] },
-          { name: "album", from: "songs", to: "albums", column: "album",
-            rules: ["deleteSourceIfDestinationDeleted"] },
-          { name: "cover", from: "songs", to: "covers", column: "cover",
-            rules: ["deleteDestinationIfAllSourcesDeleted"] },
-          { name: "venue", from: "visits", to: "venues", column: "venue",
-            rules: ["deleteSourceIfDestinationDeleted"] }],
-        limits: { hold: { \(limit)deletes: 10, share: 0.1 } } }
-      """)
-  }
-
-  private static var schema: String {
-    let ofArtists = (1...4).flatMap { artist in
-      (1...20).map { "(\(artist * 100 + $0), \(artist), NULL)" }
-    }
-    let ofAlbums = (5...8).flatMap { album in
-      (1...4).map { "(\(album * 100 + $0), NULL, \(album))" }
-    }
-    let visits = (1...30).map { "(\($0), 1)" }
-    return """
-      CREATE TABLE artist(id INTEGER PRIMARY KEY); CREATE TABLE album(id INTEGER PRIMARY KEY);
-      CREATE TABLE cover(id INTEGER PRIMARY KEY); CREATE TABLE venue(id INTEGER PRIMARY KEY);
-      CREATE TABLE song(id INTEGER PRIMARY KEY, artist INTEGER, album INTEGER, cover INTEGER);
-      CREATE TABLE visit(id INTEGER PRIMARY KEY, venue INTEGER);
-      CREATE INDEX by_artist ON song(artist); CREATE INDEX by_album ON song(album);
-      CREATE INDEX by_cover ON song(cover); CREATE INDEX by_venue ON visit(venue);
-      INSERT INTO artist VALUES(1), (2), (3), (4); INSERT INTO album VALUES(5), (6), (7), (8), (9);
-      INSERT INTO cover VALUES(1); INSERT INTO venue VALUES(1);
-      INSERT INTO song(id, artist, album) VALUES\((ofArtists + ofAlbums).joined(separator: ", "));
-      INSERT INTO visit VALUES\(visits.joined(separator: ", "));
-      """
-  }
-
-  /// Deletes an artist, which is held. Returns the number of the plan.
-  func holdArtist(_ id: Int64, _ more: String = "") throws -> Int64 {
-    try bySQL("DELETE FROM artist WHERE id = \(id)\(more)")
-    let held = try sweep()
-    #expect(held.outcome == .held && held.heldCount >= 20)
-    return try #require(held.plan)
-  }
-
-  func addSongs(_ count: Int, artist: Int64) throws {
-    let rows = (1...count).map { "(\(artist * 1_000 + Int64($0)), \(artist))" }
-    try bySQL("INSERT INTO song(id, artist) VALUES\(rows.joined(separator: ", "))")
-  }
-
-  func bySQL(_ sql: String) throws {
-    try restart()
-    try store.bySQL(sql)
-    try restart()
-  }
-
-  func sweep(_ kinds: [SweepKind] = [.cascade, .refcount]) throws -> SweepResult {
-    now += 1
-    defer { try? restart() }
-    return try store.writer.sweep(kinds, at: now)
-  }
-
-  func approve(_ plan: Int64) throws {
-    #expect(try store.writer.approve(plan: plan) != nil)
-    try restart()
-  }
-
-  private func restart() throws {
-    if way == .restarted { try store.reopen() }
-  }
-
-  /// The numbers of the plans that wait.
-  var waiting: [Int64] { get throws { try store.writer.heldSweeps.compactMap(\.plan).sorted() } }
-
-  func songs(_ artist: Int64) throws -> Int { try count("song WHERE artist = \(artist)") }
-
-  func count(_ rows: String) throws -> Int {
-    try store.texts("SELECT CAST(count(*) AS TEXT) FROM \(rows)").first.flatMap { Int($0) } ?? 0
   }
 }

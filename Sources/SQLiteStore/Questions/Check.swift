@@ -21,6 +21,7 @@ extension Reader {
         if !isAttached && !(relation.source.isMapped && relation.destination.isMapped) { continue }
         queries += [dangling(relation), joinsWithoutSource(relation, binding)].compactMap { $0 }
       }
+      if isAttached { queries.append(givenUp(binding)) }
       for (query, finding) in queries {
         try findings.add(limit) { room in
           try db.all(generated: "\(query) LIMIT ?", [.integer(Int64(room))], as: finding)
@@ -49,6 +50,20 @@ extension Reader {
       try db.findUnreferenced(binding(), model.countedEnds, at: SystemClock.wall())
       return try db.unreferencedCounts().map { (collection: $0.name, count: $0.count) }
     }
+  }
+
+  /// What a rejected plan would have deleted first.
+  private func givenUp(_ binding: Binding) -> FindingQuery {
+    let model = model
+    let ends = binding.endsOfGivenUp.map { "AND NOT (\($0))" }.joined(separator: "\n")
+    let rows = """
+      SELECT c.name, g.key, m.name, v.name, g.via_key FROM main.cascade_given_up AS g
+      JOIN main.cascade_collection AS c ON c.id = g.collection
+      JOIN main.cascade_name AS m ON m.id = g.name
+      JOIN main.cascade_collection AS v ON v.id = g.via_collection
+      WHERE true \(ends)
+      """
+    return (rows, { Finding(givenUp: $0, model) })
   }
 
   /// A query, and what is found by a row of it.
@@ -125,6 +140,14 @@ extension Finding {
       kind: "dangling",
       message: "\"\(edge.name)\" of \(edge.source) refers to \(end)\(hint)",
       node: edge.source, edge: edge)
+  }
+
+  fileprivate init(givenUp row: Row, _ model: StoreModel) {
+    let (node, gone) = (row.node(0, model), row.node(3, model))
+    self.init(
+      kind: "givenUp",
+      message: "\(node) would have followed \(gone) by \"\(row.text(2))\", and was given up",
+      node: node)
   }
 
   fileprivate init(sourceless edge: Edge) {

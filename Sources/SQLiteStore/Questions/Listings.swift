@@ -5,19 +5,22 @@ package import CascadeStore
 internal import CascadePlanning
 internal import SQLiteBinding
 package import SQLiteTables
+internal import SQLiteJournal
 internal import SQLiteRules
 internal import SQLiteSweeps
 internal import SQLiteDeletion
 
 extension Reader {
-  /// The journal rows that wait for a sweep. Rows are removed from the front, so both ends describe
+  /// The journal rows that wait for a sweep, and not for an approval. Rows are removed from the front, so both ends describe
   /// them.
   package func journal() throws -> ClosedRange<Int64>? {
+    let scope = try JournalScope(plan: nil, db)
+    let rows = "SELECT j.seq FROM cascade_journal AS j WHERE j.seq > ?1 \(scope.and("j"))"
     // Two subqueries: SQLite finds one end by the key, but scans every row for both together.
-    try db.all(
-      """
-      SELECT (SELECT min(seq) FROM cascade_journal), (SELECT max(seq) FROM cascade_journal)
-      """
+    return try db.all(
+      generated: """
+        SELECT (\(rows) ORDER BY j.seq LIMIT 1), (\(rows) ORDER BY j.seq DESC LIMIT 1)
+        """, [.integer(db.journalFloor)]
     ) { $0.isNull(0) ? nil : $0.integer(0)...$0.integer(1) }.first ?? nil
   }
 

@@ -26,7 +26,8 @@ extension Reader {
     ofSweep kinds: [SweepKind]? = nil, at now: Int64, addDead: () throws -> Void
   ) throws -> Plan {
     try consequences(ofSweep: kinds, at: now, addDead: addDead) { denials, numbers in
-      var plan = try describePlan(denials)
+      let recent = try kinds == nil ? [:] : recentDeletions(at: now)
+      var plan = try describePlan(denials, recent: recent)
       if let kinds { plan.edgesRemoved = try edgesOfGone(numbers, kinds.followedRules) }
       return plan
     }
@@ -66,16 +67,23 @@ extension Reader {
       .flatMap { try $0.violations(db, model, limit: Receipt.mostListed) }
   }
 
-  private func describePlan(_ denials: [Reason]) throws -> Plan {
+  private func recentDeletions(at now: Int64) throws -> [String: Int] {
+    try HoldWindow(model, db.holdSlots()).sums(at: now)
+  }
+
+  private func describePlan(_ denials: [Reason], recent: [String: Int]) throws -> Plan {
     let counts = try db.goneByCollection()
-    let limit = model.limits.hold
     let deleted = counts.reduce(0) { $0 + $1.gone }
+    let nodes = Dictionary(counts.map { ($0.name, $0.gone) }, uniquingKeysWith: +)
+    let binding = try binding()
+    let verdict = try Hold(model).judge(Hold.Deletion(nodes), recent: recent) { name, _ in
+      try db.size(of: name, binding)
+    }
     return Plan(
       steps: try planSteps(), deletedCount: deleted,
-      byCollection: Dictionary(counts.map { ($0.name, $0.gone) }, uniquingKeysWith: +),
+      byCollection: nodes,
       byRule: try countsByRule(), denials: denials, files: try db.filesInGone(),
-      isOverLimit: try deleted > limit.deletes
-        && db.countsOfGone(binding()).contains { $0.isOver(limit) })
+      isOverLimit: verdict != .passes)
   }
 
   /// The edges of nodes that were gone before are removed by the kind of sweep that cascades.
@@ -127,9 +135,8 @@ extension Reader {
     var plan = try plan(ofSweep: kinds, at: now) {
       let binding = try binding()
       if kinds.readsJournal {
-        try JournalReader(binding: binding, watches: db.watches(), reportsCauses: true).read(
-          db, above: db.journalStart(kinds), upTo: .max)
-        try db.examineCandidates(binding, following: kinds.followedRules, at: now)
+        let start = try db.journalStart(kinds)
+        try read(binding, ofPlan: nil, kinds, above: start, at: now)
       }
       if kinds.scansTables {
         try db.addDanglingEnds(binding)
@@ -150,6 +157,25 @@ extension Reader {
     let holdsAll = try kinds.scansTables && db.meta(.firstWatch) == 1
     if needsApproval || holdsAll && plan.deletedCount > 0 { plan.isOverLimit = true }
     return plan
+  }
+
+  private func read(
+    _ binding: Binding, ofPlan plan: Int64?, _ kinds: [SweepKind], above start: Int64, at now: Int64
+  ) throws {
+    let scope = try JournalScope(plan: plan, db)
+    try JournalReader(binding: binding, watches: db.watches(), scope: scope, reportsCauses: true)
+      .read(db, above: start, upTo: .max)
+    try db.examineCandidates(binding, following: kinds.followedRules, ofPlan: plan, at: now)
+  }
+
+  /// A plan that owns no causes is found by looking again.
+  package func plan(ofHeld plan: Int64, kinds: [SweepKind]) throws -> Plan {
+    let owns = try db.integer("SELECT owns FROM cascade_plan WHERE plan = ?", .integer(plan))
+    if owns != 1 { return try planSweep(kinds) }
+    let now = SystemClock.wall()
+    return try self.plan(ofSweep: kinds, at: now) {
+      try read(binding(), ofPlan: plan, kinds, above: 0, at: now)
+    }
   }
 
   /// What the approval of a held value would delete.

@@ -1,0 +1,16 @@
+import StoreDefinition
+import StoreFixtures
+import Testing
+
+@Suite("Held plans")
+struct HeldPlanTests {
+  @Test("They own their causes", arguments: HeldPlans.Claim.allCases, HeldPlans.Way.allCases)
+  func claim(_ claim: HeldPlans.Claim, _ way: HeldPlans.Way) throws {
+    try HeldPlans(SQLiteUnderTest()).expect(claim, way)
+  }
+
+  @Test("A change file that names what is gone leaves it", arguments: HeldPlans.Way.allCases)
+  func files(_ way: HeldPlans.Way) throws {
+    try HeldPlans(SQLiteUnderTest()).expectLeftByFiles(way)
+  }
+}
