@@ -173,6 +173,21 @@ extension SpoolDirectory {
   /// Moves a file to the rejected ones, and returns its name there; nil if it is no longer in the
   /// queue. The reasons are synced first, so that a rejected file always has them.
   func reject(_ name: FileName, reasons: String) throws -> FileName? {
+    try reject(name, reasons: reasons) { try moveFromQueue(name, to: rejected, as: $0) }
+  }
+
+  /// The same for a held file, which is no longer wanted.
+  package func rejectHeld(_ name: FileName, reasons: String) throws -> FileName? {
+    if try !isHeld(name) { return nil }
+    return try reject(name, reasons: reasons) { free in
+      try held.rename(name, to: rejected, as: free)
+      return true
+    }
+  }
+
+  private func reject(
+    _ name: FileName, reasons: String, moving move: (FileName) throws -> Bool
+  ) throws -> FileName? {
     forgetSubmitter(of: name)
     let free = try freeName(name)
     let reasonName = SpoolDirectory.reasonName(of: free)
@@ -186,7 +201,7 @@ extension SpoolDirectory {
     // once both directories are.
     try rejected.sync()
     try temporary.sync()
-    if try moveFromQueue(name, to: rejected, as: free) { return free }
+    if try move(free) { return free }
     try rejected.remove(reasonName)
     return nil
   }

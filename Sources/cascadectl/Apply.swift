@@ -33,6 +33,19 @@ enum Apply {
     }
   }
 
+  static func reject(_ arguments: inout Arguments) throws -> Commands.Prepared {
+    let plan = try arguments.number("plan")
+    return { client, output in
+      try output.show(client.call("Reject", ["plan": .integer(plan)])) { answer in
+        let givenUp = DisplayText.count(
+          answer["givenUp"], "node or reference is", "nodes and references are")
+        return "plan \(plan): rejected; \(givenUp) given up, "
+          + "\(DisplayText.count(answer["restored"], "row is", "rows are")) back"
+      }
+      return EX_OK
+    }
+  }
+
   private static func exitStatus(_ receipt: JSON) -> CInt {
     switch receipt["outcome"]?.string {
     case "applied", "duplicate": return EX_OK

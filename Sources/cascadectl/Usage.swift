@@ -29,6 +29,7 @@ enum Usage {
       ack N                                 deletes the notices up to N
       spool [list | retry FILE | drop FILE] waiting, held and rejected change files
       approve PLAN                          allows a held plan once
+      reject PLAN                           gives up what a held plan would delete
       check [--repair] [--limit N]          finds deviations from the model
       pause, resume                         stop and continue all work
       reload                                reads the models again

@@ -18,23 +18,53 @@ import Testing
     let text =
       "held as plan 1: 2 nodes would be deleted\n  cascadectl approve 1 allows it\n"
     #expect(held.output == text)
-    let quiet = try store.ctl("--quiet", "sweep", "cascade")
-    #expect(quiet.status == 3 && quiet.output == "" && quiet.error == text)
     #expect(try store.ctl("approve", "1").status == 0)
     #expect(try store.songs() == [20])
   }
 
-  @Worker @Test func waitsForNothingOnceAnotherPlanWasApproved() throws {
+  @Worker @Test func saysSoAlsoQuietly() throws {
+    let store = try SweepCommandTests.held()
+    let quiet = try store.ctl("--quiet", "sweep", "cascade")
+    #expect(quiet.status == 3 && quiet.output == "" && quiet.error.contains("held as plan 1"))
+  }
+
+  @Worker @Test func makesNothingElseWait() throws {
     let store = try SweepCommandTests.held()
     #expect(try store.ctl("sweep", "cascade").status == 3)
-    #expect(try store.ctl("sweep").status == 3)
+    #expect(try store.ctl("sweep").status == 0)
     try store.sql("UPDATE song SET album_id = 2 WHERE id = 11")
-    let other = try store.ctl("--json", "approve", "1")
-    #expect(other.status == 3)
-    let plan = try #require(try other.json["plan"]?.integer)
-    #expect(try store.ctl("approve", "\(plan)").status == 0)
+    #expect(try store.ctl("--json", "plan", "1").json["deletedCount"] == 1)
+    #expect(try store.ctl("approve", "1").status == 0)
     #expect(try store.songs() == [11, 20])
     #expect(try store.state() == "ok")
+  }
+
+  @Worker @Test func givesUpWhatIsRejected() throws {
+    let store = try SweepCommandTests.held()
+    #expect(try store.ctl("sweep", "cascade").status == 3)
+    for _ in 1...2 {
+      let rejected = try store.ctl("--json", "reject", "1")
+      #expect(rejected.status == 0)
+      #expect(try rejected.json == ["plan": 1, "restored": 0, "givenUp": 2])
+    }
+    #expect(try store.state() == "ok")
+    #expect(try store.ctl("sweep").status == 0)
+    #expect(try store.songs() == [10, 11, 20])
+    let check = try store.ctl("--json", "check")
+    #expect(try check.lines.filter { $0["kind"] == "givenUp" }.count == 2)
+    #expect(try store.ctl("approve", "1").status != 0)
+    #expect(try store.ctl("reject", "99").status != 0)
+  }
+
+  @Worker @Test func movesARejectedFile() throws {
+    let store = try SweepCommandTests.held()
+    let file = #"{"id": "f", "changes": [{"delete": ["songs", 20]}]}"#
+    let held = try store.ctl("--json", "apply", "-", input: file)
+    let plan = try #require(try held.json["plan"]?.integer)
+    for _ in 1...2 { #expect(try store.ctl("reject", "\(plan)").status == 0) }
+    #expect(try store.count(in: "held") == 0)
+    #expect(try store.ctl("--json", "spool").lines.count == 1)
+    #expect(try store.songs() == [10, 11, 20])
   }
 
   @Worker @Test func holdsWhatNothingRefersTo() throws {

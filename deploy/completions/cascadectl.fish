@@ -1,8 +1,8 @@
 # fish completion for cascadectl
 
 set -g __cascadectl_commands status apply node nodes edges fetch plan graph why sweep lease batches \
-    undo notices ack events spool approve check attach detach migrate roots pause resume reload metrics \
-    inspect suggest top web
+    undo notices ack events spool approve reject check attach detach migrate roots pause resume reload \
+    metrics inspect suggest top web
 
 # The answer of the daemon that the line selects, if it runs: a line for each object.
 function __cascadectl_ask

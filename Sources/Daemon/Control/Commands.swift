@@ -195,7 +195,7 @@ extension Control {
     guard let approved else {
       throw VarlinkError.noSuchThing("plan \(plan) that waits for approval")
     }
-    service.condition.noteApproved(plan)
+    service.condition.noteAnswered(plan)
     service.reportApproved(plan: plan, by: user)
     switch approved {
     case .sweep(let kinds):
@@ -203,6 +203,20 @@ extension Control {
     case .file(let name):
       return ["receipt": try await release(FileName(name), service).json]
     }
+  }
+
+  func reject(_ call: Call) async throws -> JSON {
+    let service = try await service(call)
+    try service.mayWork()
+    let plan = call.parameters["plan"]!.integer!
+    let rejected = try await service.reject(plan: plan, by: call.peer.uid)
+    guard let rejected else {
+      throw VarlinkError.noSuchThing("plan \(plan) that waits for approval")
+    }
+    return [
+      "plan": .integer(plan), "restored": .integer(Int64(rejected.restored)),
+      "givenUp": .integer(Int64(rejected.givenUp)),
+    ]
   }
 
   /// Puts an approved file back into the queue and waits for its receipt. If it was approved before

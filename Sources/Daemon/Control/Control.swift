@@ -46,6 +46,7 @@ final class Control {
         "Retry": { try await self.retry($0) },
         "Drop": { try await self.drop($0) },
         "Approve": { try await self.approve($0) },
+        "Reject": { try await self.reject($0) },
         "Lease": { try await self.lease($0) },
         "Leases": { try await self.leases($0) },
         "Release": { try await self.release($0) },

@@ -13,7 +13,8 @@ extension Control {
     if let sweep = service.condition.heldSweeps.first(where: { $0.plan == number }) {
       let kinds = sweep.heldKinds
       let plan = try await service.reader.read { reader in
-        try sweep.heldValue.map { try reader.plan(ofHeld: $0) } ?? reader.planSweep(kinds)
+        try sweep.heldValue.map { try reader.plan(ofHeld: $0) }
+          ?? reader.plan(ofHeld: number, kinds: kinds)
       }
       let head: JSON = [
         "plan": .integer(number), "kinds": .array(kinds.map { .string($0.rawValue) }),

@@ -7,6 +7,7 @@ extension LogMessageID {
   static let rejected = LogMessageID("5f3d7c0a4f5b4e5c9a7be2d61c8e9b22", "rejected")
   static let held = LogMessageID("c2e7f4b19d6a4f3f8a1d0b5e7c9a3d33", "held")
   static let approved = LogMessageID("71e4d0c95a3b4f8ea26c80d7b1f9e3a4", "approved")
+  static let planRejected = LogMessageID("9c41d7a25e3f48b0a6d2f81c07b5e94d", "planRejected")
   static let setAside = LogMessageID("d43b90e7c6514f28a0f59e1b7c2d86a5", "setAside")
   static let retried = LogMessageID("0fb92c6ed8174a5cb3a1e65d40c7f2b8", "retried")
   static let dropped = LogMessageID("ce5a3817f0d24b96985b7d2e41a60c3f", "dropped")

@@ -172,6 +172,16 @@ extension StoreService {
       [(.plan, String(plan)), (.peerUser, number(user))])
   }
 
+  func reportRejected(_ rejected: RejectedPlan, by user: UInt32) {
+    let plan = rejected.plan
+    let nodes = rejected.givenUp.counted("reference or node", "references and nodes")
+    let text = rejected.file.map { "plan \(plan) rejected\(by(user)), with the file \($0)" }
+    tell(
+      .notice, .planRejected,
+      text ?? "plan \(plan) rejected\(by(user)): \(nodes) given up, \(rejected.restored) restored",
+      [(.plan, String(plan)), (.peerUser, number(user))])
+  }
+
   func reportSetAside(
     _ file: FileName, _ text: String, because reason: String, submittedBy user: UInt32?
   ) {

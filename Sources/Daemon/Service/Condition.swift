@@ -17,8 +17,8 @@ struct StoreCondition {
   var problems: [String] = []
   /// The reasons, as last reported, why unreferenced files cannot be moved. They are tried again.
   var filesWait: Set<String> = []
-  /// Sweeps that wait for approval, by kinds.
-  private var held: [HeldPart: SweepResult] = [:]
+  /// Sweeps that wait for approval, by plan.
+  private var held: [Int64: SweepResult] = [:]
   /// What the last sweep of these kinds could not delete, if that sweep deleted nothing.
   private var blocked: [[SweepKind]: [String]] = [:]
   /// Nodes that sweeps had to leave, and why.
@@ -41,13 +41,8 @@ struct StoreCondition {
     if sweepWithoutSpace.map({ result.kinds.cover($0.kinds) }) == true { sweepWithoutSpace = nil }
     if result.outcome == .held {
       let plans = heldPlans
-      held = held.filter { !result.kinds.cover($0.key.kinds) }
-      for part in result.otherHeldParts + [result] { held[HeldPart(part)] = part }
+      remember(held: result.otherHeldParts + [result])
       return result.batch != nil || !heldPlans.allSatisfy(plans.contains)
-    }
-    // A sweep that was blocked because the tables do not fit has examined nothing.
-    if result.outcome != .blocked || result.batch != nil {
-      held = held.filter { !result.kinds.cover($0.key.kinds) }
     }
     // Scheduled sweeps find the same result again and again.
     let reasons =
@@ -57,17 +52,20 @@ struct StoreCondition {
     return reasons == nil || reasons != known
   }
 
-  /// Records the sweeps that were held before the daemon started.
-  mutating func remember(held parts: [SweepResult]) {
-    for part in parts where held[HeldPart(part)] == nil { held[HeldPart(part)] = part }
+  private mutating func remember(held parts: [SweepResult]) {
+    for part in parts { if let plan = part.plan { held[plan] = part } }
   }
 
-  /// An approved plan waits no longer, also before it is carried out.
-  mutating func noteApproved(_ plan: Int64) { held = held.filter { $0.value.plan != plan } }
+  /// A plan that was answered waits no longer, also before its approval is carried out.
+  mutating func noteAnswered(_ plan: Int64) { held[plan] = nil }
 
-  mutating func retainHeld(only parts: [SweepResult]) {
-    let plans = Set(parts.map(\.plan))
-    held = held.filter { plans.contains($0.value.plan) }
+  /// The store knows what waits: a plan outlives the sweep that was held, and the daemon. A sweep that was
+  /// held since may have told more of it.
+  mutating func setHeld(_ parts: [SweepResult]) {
+    let known = held
+    held = [:]
+    remember(held: parts)
+    held.merge(known.filter { held[$0.key] != nil }) { $1 }
   }
 
   /// The sweeps that wait for approval, in the order of their plans.
@@ -133,17 +131,6 @@ struct StoreCondition {
     let rest = filesWait.count - shown.count
     return "files cannot be moved yet: "
       + (shown + (rest > 0 ? ["and \(rest) more"] : [])).joined(separator: "; ")
-  }
-}
-
-/// What distinguishes held sweeps: the kinds, and the value if one is held.
-private struct HeldPart: Hashable {
-  let kinds: [SweepKind]
-  let value: String?
-
-  init(_ part: SweepResult) {
-    kinds = part.heldKinds
-    value = part.heldValue?.identity.text
   }
 }
 

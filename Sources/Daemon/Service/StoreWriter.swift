@@ -367,6 +367,12 @@ actor StoreWriter {
     try attached().writer.approve(plan: plan)
   }
 
+  func reject(plan: Int64) throws -> RejectedPlan? {
+    let writer = try attached().writer
+    try noteTime(writer)
+    return try writer.reject(plan: plan, at: SystemClock.wall())
+  }
+
   func dropPlans(ofFile file: String) throws { try attached().writer.deletePlans(ofFile: file) }
 
   func attach(_ options: AttachOptions) throws -> AttachReport {

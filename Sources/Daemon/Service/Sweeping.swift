@@ -49,7 +49,7 @@ extension StoreService {
   /// Forgets held plans that another sweep has carried out.
   private func forgetSettledPlans() async throws {
     if condition.heldPlans.isEmpty { return }
-    condition.retainHeld(only: try await onStore { try await writer.heldSweeps() })
+    condition.setHeld(try await onStore { try await writer.heldSweeps() })
   }
 
   /// Sweeps later; the caller does not wait.
@@ -112,7 +112,7 @@ extension StoreService {
 
   /// Continues what a crash or the end of the daemon left unfinished.
   func resumeSweep() async throws {
-    condition.remember(held: try await onStore { try await writer.heldSweeps() })
+    condition.setHeld(try await onStore { try await writer.heldSweeps() })
     var isCutShort = false
     let recorded = try await onStore { try await writer.unfinishedSweep() }
     if let kinds = recorded ?? condition.sweepWithoutSpace?.kinds {
