@@ -86,7 +86,10 @@ struct CausePlan {
       DELETE FROM cascade.plan WHERE number = \(number)
       AND NOT EXISTS (SELECT FROM cascade.journal j WHERE j.plan = \(number))
       """)
-    if let rest = try read(number, store), !deleted.isEmpty { try rest.spend(deleted, store) }
+    guard let rest = try read(number, store) else {
+      return try SparedCauses.forget(number, store)
+    }
+    if !deleted.isEmpty { try rest.spend(deleted, store) }
   }
 
   private func spend(_ deleted: [String: Int], _ store: StoreConnection) throws {

@@ -10,10 +10,12 @@ extension Closure {
     try HeldCauses.shareReused(db)
     try db.run(
       """
-      UPDATE cascade.journal j SET plan = \(plan), seq = NULL
-      WHERE j.what <> \(JournalSubject.arrived.rawValue)
-      AND \(JournalRows.isMeant(for: kinds, causes, binding))
+      WITH u AS (UPDATE cascade.journal j SET plan = \(plan), seq = NULL
+        WHERE j.what <> \(JournalSubject.arrived.rawValue)
+        AND \(JournalRows.isMeant(for: kinds, causes, binding)) RETURNING j.*)
+      \(SparedCauses.adding("u", to: plan))
       """)
+    if journal?.isLong ?? false { try db.execute("ANALYZE cascade.held_cause") }
     try giveWaiting(to: plan, causes)
     try FileRows(store: store).give(to: plan)
   }
@@ -38,8 +40,10 @@ extension Closure {
   ) throws {
     try db.run(
       """
-      UPDATE cascade.work w SET plan = \(plan) WHERE w.batch = \(BlockedNodes.waiting) AND NOT w.done
-      AND \(isOne) AND \(causes.include("w")) AND \(condition)
+      WITH u AS (UPDATE cascade.work w SET plan = \(plan)
+        WHERE w.batch = \(BlockedNodes.waiting) AND NOT w.done AND \(isOne)
+        AND \(causes.include("w")) AND \(condition) RETURNING w.*)
+      \(SparedCauses.adding("u", to: plan))
       """)
   }
 }

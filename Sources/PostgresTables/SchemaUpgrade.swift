@@ -37,6 +37,8 @@ struct SchemaUpgrade {
     UPDATE cascade.plan SET owns_causes = true WHERE file = '/cascade refcount';
     UPDATE cascade.journal SET plan = p.number, seq = NULL
       FROM cascade.plan p WHERE p.owns_causes AND kind IS NULL;
+    INSERT INTO cascade.held_cause(plan, what, subject, key, other)
+      SELECT j.plan, j.what, j.subject, j.key, j.other FROM cascade.journal j WHERE j.plan IS NOT NULL;
     UPDATE cascade.file SET plan = p.number
       FROM cascade.plan p WHERE p.owns_causes AND batch IS NULL AND state = 0;
     """

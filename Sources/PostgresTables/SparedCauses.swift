@@ -5,14 +5,21 @@ package import PostgresBinding
 /// when a plan was rejected.
 ///
 /// 1. A held plan owns rows of the journal, and of what waits. A reference to a node whose deletion a plan
-///    owns is the plan's.
+///    owns is the plan's. What these rows tell is in a table of its own, too: an index of the journal by
+///    what a search asks for would cost each row that a trigger writes.
 /// 2. What was given up is kept edge by edge, so that a reference that is changed is not given up any more.
 package struct SparedCauses {
   static let sql = """
+    -- What the causes tell that a held plan got: `what` is a JournalSubject.
+    CREATE TABLE cascade.held_cause(
+      plan bigint NOT NULL, what smallint NOT NULL, subject int NOT NULL, key text NOT NULL, other text);
+    CREATE INDEX held_cause_keys ON cascade.held_cause(what, subject, key);
+    CREATE INDEX held_cause_others ON cascade.held_cause(what, subject, other) WHERE other IS NOT NULL;
     -- Edges that were given up when a plan was rejected: `what` is a JournalSubject.
     CREATE TABLE cascade.given_up(
       what smallint NOT NULL, subject int NOT NULL, key text NOT NULL, other text NOT NULL,
       PRIMARY KEY(what, subject, key, other));
+    CREATE INDEX given_up_others ON cascade.given_up(what, subject, other);
     -- The answers to rejected plans; `file` is null for those of sweeps.
     CREATE TABLE cascade.rejected_plan(
       number bigint PRIMARY KEY, file text, given_up bigint NOT NULL);
@@ -23,17 +30,28 @@ package struct SparedCauses {
   package init(_ store: StoreConnection) throws {
     areAny = try store.db.run(
       """
-      SELECT EXISTS (SELECT FROM cascade.plan WHERE owns_causes)
+      SELECT EXISTS (SELECT FROM cascade.held_cause)
         OR EXISTS (SELECT FROM cascade.given_up)
       """
     ).bool
   }
 
-  private static let held = """
-    SELECT j.what, j.subject, j.key, j.other FROM cascade.journal j WHERE \(Causes.areHeld("j"))
-    UNION ALL SELECT w.what, w.subject, w.key, w.other FROM cascade.work w
-    WHERE w.batch = \(HeldEdges.waiting) AND NOT w.done AND \(Causes.areHeld("w"))
-    """
+  private static let held = "SELECT c.what, c.subject, c.key, c.other FROM cascade.held_cause c"
+
+  /// Has rows `c` that a query returns told by a plan, too.
+  package static func adding(_ rows: String, to plan: Int64) -> String {
+    let whats = [JournalSubject.gone, .lost, .widowed].map { "\($0.rawValue)" }
+    return """
+      INSERT INTO cascade.held_cause(plan, what, subject, key, other)
+      SELECT DISTINCT \(plan), c.what, c.subject, c.key, c.other FROM \(rows) c
+      WHERE c.what IN (\(whats.joined(separator: ", ")))
+      """
+  }
+
+  /// The plan is answered, and its causes have passed or were given up.
+  package static func forget(_ plan: Int64, _ store: StoreConnection) throws {
+    try store.db.run("DELETE FROM cascade.held_cause WHERE plan = \(plan)")
+  }
 
   /// All of them `h`, for FROM.
   package static let rows = """

@@ -25,7 +25,7 @@ struct HeldCauseTests {
     """
 
   /// Each song is of an artist, and has a cover and a tag for itself. More than ten nodes are held.
-  private func store(_ more: String = "", free: Bool = false) throws -> PostgresFixture {
+  func store(_ more: String = "", free: Bool = false) throws -> PostgresFixture {
     let store = try PostgresFixture(
       """
       { collections: { artists: { table: 'artist', key: 'id' },
@@ -47,18 +47,18 @@ struct HeldCauseTests {
     return store
   }
 
-  private func hold(_ store: PostgresFixture, _ sql: String, _ count: Int) throws -> Int64 {
+  func hold(_ store: PostgresFixture, _ sql: String, _ count: Int) throws -> Int64 {
     try store.bySQL(sql)
     let held = try store.sweep()
     #expect(held.outcome == .held && held.heldCount == count)
     return try #require(held.plan)
   }
 
-  private func count(_ store: PostgresFixture, _ rows: String) throws -> Int {
+  func count(_ store: PostgresFixture, _ rows: String) throws -> Int {
     Int(try store.texts("SELECT count(*) FROM \(rows)")[0])!
   }
 
-  private func waiting(_ store: PostgresFixture) throws -> [Int64?] {
+  func waiting(_ store: PostgresFixture) throws -> [Int64?] {
     try store.writer.heldSweeps.map(\.plan)
   }
 
@@ -244,6 +244,42 @@ struct HeldCauseTests {
     #expect(try count(store, "cascade.plan") == 1)
   }
 
+  @Test("What another session had locked is approved still, when the lock ends")
+  func locked() throws {
+    let store = try store()
+    let plan = try hold(store, "DELETE FROM song WHERE artist = 1", 20)
+    let application = try store.database.session()
+    try application.execute("BEGIN; SELECT FROM cover WHERE id = 1 FOR UPDATE")
+    _ = try store.writer.approve(plan: plan)
+    let result = try store.sweep()
+    #expect(result.deletedCount == 19)
+    #expect(try waiting(store).isEmpty && count(store, "cover") == 61)
+    try store.reopen()
+    try application.execute("COMMIT")
+    // More than is left was approved for others.
+    try store.bySQL("DELETE FROM song WHERE artist = 2")
+    #expect(try store.sweep().deletedCount == 1 && waiting(store).count == 1)
+    #expect(try count(store, "cover") == 60)
+    #expect(try count(store, "cascade.held_cause") == 40)
+  }
+
+  @Test("What is carried out cannot be rejected any more")
+  func rejectsTooLate() throws {
+    let store = try store()
+    let plan = try hold(store, "DELETE FROM artist WHERE id = 1", 40)
+    _ = try store.writer.approve(plan: plan)
+    struct Stop: Error {}
+    store.writer.rowsToAStep = 1
+    #expect(throws: Stop.self) {
+      _ = try store.writer.sweep([.all], at: 1, manners: StepPolicy { _ in throw Stop() })
+    }
+    #expect(try store.writer.reject(plan: plan, at: 2) == nil)
+    #expect(try count(store, "song WHERE artist = 1") < 20)
+    try store.sweep()
+    #expect(try count(store, "song WHERE artist = 1") == 0)
+    #expect(try count(store, "cascade.held_cause") == 0)
+  }
+
   @Test("A plan is listed by what it would delete, and a dry run has nothing of it")
   func lists() throws {
     let store = try store()
@@ -255,67 +291,6 @@ struct HeldCauseTests {
     #expect(try store.reader.journal() != nil)
     try store.sweep()
     #expect(try store.reader.journal() == nil)
-  }
-
-  // MARK: - Rejection
-
-  @Test("What refers to what a rejected plan deleted is given up, until it is changed")
-  func rejects() throws {
-    let store = try store()
-    let plan = try hold(store, "DELETE FROM artist WHERE id = 1", 40)
-    let answer = try store.writer.reject(plan: plan, at: 2)
-    #expect(answer == RejectedPlan(plan: plan, restored: 0, givenUp: 20))
-    #expect(try store.writer.reject(plan: plan, at: 3) == answer)
-    #expect(try store.writer.reject(plan: plan + 1, at: 3) == nil)
-    #expect(try waiting(store).isEmpty && count(store, "cascade.journal") == 0)
-    for kinds in [[SweepKind.all], [.dangling], [.cascade]] {
-      #expect(try store.sweep(kinds).outcome == .nothing)
-    }
-    try store.reopen()
-    try store.writer.requestRescan()
-    #expect(try store.sweep([.all]).outcome == .nothing)
-    #expect(try count(store, "song") == 80)
-    #expect(
-      try store.reader.checkReferences(limit: 100).list.map(\.kind)
-        == Array(repeating: "givenUp", count: 20))
-    // Another artist, and back to nothing: no longer given up.
-    try store.bySQL("UPDATE song SET artist = 2 WHERE id = 1")
-    try store.sweep([.all])
-    #expect(try store.reader.checkReferences(limit: 100).total == 19)
-    try store.bySQL("UPDATE song SET artist = 99 WHERE id = 1")
-    #expect(try store.sweep([.dangling]).byCollection == ["songs": 1, "covers": 1])
-    try store.bySQL("INSERT INTO artist VALUES(1)")
-    try store.sweep([.all])
-    #expect(try store.reader.checkReferences(limit: 100).total == 0)
-    #expect(try count(store, "cascade.given_up") == 0)
-  }
-
-  @Test("A rejected value is given up, too")
-  func rejectsValue() throws {
-    let store = try store()
-    try store.bySQL("UPDATE song SET artist = 0 WHERE artist = 1")
-    let held = try store.sweep([.dangling])
-    #expect(held.outcome == .held && held.heldValue != nil)
-    #expect(try store.writer.reject(plan: #require(held.plan), at: 2)?.givenUp == 20)
-    #expect(try store.sweep([.dangling]).outcome == .nothing)
-    #expect(try store.writer.heldSweeps.isEmpty && count(store, "song") == 80)
-  }
-
-  @Test("What was found at the first look, and rejected, is given up")
-  func rejectsFirst() throws {
-    let store = try store()
-    try store.writer.detach()
-    try store.bySQL("DELETE FROM artist WHERE id = 1; DELETE FROM song WHERE artist > 1")
-    _ = try store.writer.attach(createIndexes: false)
-    #expect(try store.sweep([.dangling]).outcome == .held)
-    // References to artist 1 are a value that waits, and join rows without their song are held, too.
-    let givenUp = try store.writer.heldSweeps.map { held in
-      try store.writer.reject(plan: #require(held.plan), at: 2)?.givenUp
-    }
-    #expect(givenUp == [60, 20])
-    let after = try store.sweep([.dangling])
-    #expect(after.outcome == .nothing, "\(after)")
-    #expect(try count(store, "song") == 20)
   }
 
   // MARK: - Files

@@ -1,0 +1,70 @@
+import CascadeModel
+import CascadeStore
+import PostgresStore
+import PostgresSupport
+import Testing
+
+/// What stays when a plan is rejected.
+@Suite("Rejected plans on PostgreSQL", .enabled(if: Cluster.isInstalled, "\(Cluster.missing)"))
+struct RejectedPlanTests {
+  private let songs = HeldCauseTests()
+
+  @Test("What refers to what a rejected plan deleted is given up, until it is changed")
+  func rejects() throws {
+    let store = try songs.store()
+    let plan = try songs.hold(store, "DELETE FROM artist WHERE id = 1", 40)
+    let answer = try store.writer.reject(plan: plan, at: 2)
+    #expect(answer == RejectedPlan(plan: plan, restored: 0, givenUp: 20))
+    #expect(try store.writer.reject(plan: plan, at: 3) == answer)
+    #expect(try store.writer.reject(plan: plan + 1, at: 3) == nil)
+    #expect(try songs.waiting(store).isEmpty && songs.count(store, "cascade.journal") == 0)
+    for kinds in [[SweepKind.all], [.dangling], [.cascade]] {
+      #expect(try store.sweep(kinds).outcome == .nothing)
+    }
+    try store.reopen()
+    try store.writer.requestRescan()
+    #expect(try store.sweep([.all]).outcome == .nothing)
+    #expect(try songs.count(store, "song") == 80)
+    #expect(
+      try store.reader.checkReferences(limit: 100).list.map(\.kind)
+        == Array(repeating: "givenUp", count: 20))
+    // Another artist, and back to nothing: no longer given up.
+    try store.bySQL("UPDATE song SET artist = 2 WHERE id = 1")
+    try store.sweep([.all])
+    #expect(try store.reader.checkReferences(limit: 100).total == 19)
+    try store.bySQL("UPDATE song SET artist = 99 WHERE id = 1")
+    #expect(try store.sweep([.dangling]).byCollection == ["songs": 1, "covers": 1])
+    try store.bySQL("INSERT INTO artist VALUES(1)")
+    try store.sweep([.all])
+    #expect(try store.reader.checkReferences(limit: 100).total == 0)
+    #expect(try songs.count(store, "cascade.given_up") == 0)
+  }
+
+  @Test("A rejected value is given up, too")
+  func rejectsValue() throws {
+    let store = try songs.store()
+    try store.bySQL("UPDATE song SET artist = 0 WHERE artist = 1")
+    let held = try store.sweep([.dangling])
+    #expect(held.outcome == .held && held.heldValue != nil)
+    #expect(try store.writer.reject(plan: #require(held.plan), at: 2)?.givenUp == 20)
+    #expect(try store.sweep([.dangling]).outcome == .nothing)
+    #expect(try store.writer.heldSweeps.isEmpty && songs.count(store, "song") == 80)
+  }
+
+  @Test("What was found at the first look, and rejected, is given up")
+  func rejectsFirst() throws {
+    let store = try songs.store()
+    try store.writer.detach()
+    try store.bySQL("DELETE FROM artist WHERE id = 1; DELETE FROM song WHERE artist > 1")
+    _ = try store.writer.attach(createIndexes: false)
+    #expect(try store.sweep([.dangling]).outcome == .held)
+    // References to artist 1 are a value that waits, and join rows without their song are held, too.
+    let givenUp = try store.writer.heldSweeps.map { held in
+      try store.writer.reject(plan: #require(held.plan), at: 2)?.givenUp
+    }
+    #expect(givenUp == [60, 20])
+    let after = try store.sweep([.dangling])
+    #expect(after.outcome == .nothing, "\(after)")
+    #expect(try songs.count(store, "song") == 20)
+  }
+}
