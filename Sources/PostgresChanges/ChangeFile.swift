@@ -40,18 +40,20 @@ package struct ChangeFile {
   package var madeTable: Bool { hasNewTable || edges.hasNewTable || files.hasNewTable }
   /// Whether something was held back by earlier batches.
   let hasWaiting: Bool
+  /// What held plans own, and what was given up.
+  let spared: SparedCauses
   /// The columns of tables whose rows it writes, by the number of the table.
   var columns: [Int64: [RowValues.Column]] = [:]
 
   package init(
     _ store: StoreConnection, batch: Int64, _ submission: Submission,
-    hasWaiting: Bool, isApproved: @escaping (HeldPlan) throws -> Bool
+    hasWaiting: Bool, _ spared: SparedCauses, isApproved: @escaping (HeldPlan) throws -> Bool
   ) throws {
     (self.store, self.batch) = (store, batch)
     (id, at, self.isApproved) = (submission.id, submission.at, isApproved)
     ownDeletionsAreAllowed = submission.mayDeleteItself
-    self.hasWaiting = hasWaiting
-    written = WrittenRows(store, batch: batch, hasWaiting: hasWaiting)
+    (self.hasWaiting, self.spared) = (hasWaiting, spared)
+    written = WrittenRows(store, batch: batch, hasWaiting: hasWaiting, spared)
     edges = StoredEdges(store, batch: batch)
     files = StoredFiles(store, batch: batch)
     joins = JoinRows(store, batch: batch)
@@ -112,6 +114,7 @@ package struct ChangeFile {
           INSERT INTO cascade.work(what, subject, key, batch)
           SELECT DISTINCT \(JournalSubject.gone.rawValue), \(dangling.table.number), \(dangling.key),
           \(batch) FROM \(dangling.edges) WHERE e.added = \(batch) AND \(dangling.condition)
+          AND NOT \(spared.spare(dangling, of: relation, at: end))
           """)
       }
     }
@@ -120,8 +123,8 @@ package struct ChangeFile {
   /// Judges what was done since the last flush, and carries out what follows.
   private mutating func flush() throws {
     try journalMissingEnds()
-    try files.journalMissingSources()
-    try joins.journalMissingEnds()
+    try files.journalMissingSources(but: spared)
+    try joins.journalMissingEnds(but: spared)
     let changed = try written.finish()
     writtenKeys.merge(written.keys) { $0.union($1) }
     try judge()
@@ -151,7 +154,7 @@ package struct ChangeFile {
     try edges.begin()
     try files.begin()
     joins.begin()
-    written = WrittenRows(store, batch: batch, hasWaiting: hasWaiting)
+    written = WrittenRows(store, batch: batch, hasWaiting: hasWaiting, spared)
     (made, exceptions) = ([], [])
     lastDeleted =
       try db.run("SELECT max(id) FROM cascade.deleted WHERE batch = \(batch)").integer ?? 0

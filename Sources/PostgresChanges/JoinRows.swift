@@ -71,7 +71,7 @@ struct JoinRows {
   }
 
   /// A new edge to what is not there has lost that end.
-  func journalMissingEnds() throws {
+  func journalMissingEnds(but spared: SparedCauses) throws {
     for (number, ends) in ends {
       guard let relation = store.binding.relation(number), let join = relation.join else {
         continue
@@ -84,6 +84,7 @@ struct JoinRows {
           SELECT DISTINCT \(JournalSubject.gone.rawValue), \(dangling.table.number), \(dangling.key),
           \(batch) FROM \(dangling.edges) WHERE (\(join.source.text("e")), \(join.destination.text("e")))
             IN (SELECT * FROM unnest($1::text[], $2::text[])) AND \(dangling.condition)
+            AND NOT \(spared.spare(dangling, of: relation, at: end))
           """, [0, 1].map { end in arrayText(ends.map { $0[end] }) })
       }
     }

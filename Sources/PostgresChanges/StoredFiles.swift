@@ -44,7 +44,7 @@ struct StoredFiles {
   }
 
   /// A new edge of a source that is not there has lost that end.
-  func journalMissingSources() throws {
+  func journalMissingSources(but spared: SparedCauses) throws {
     if added == 0 { return }
     for dangling in store.binding.files.compactMap(\.sourceless) {
       try db.run(
@@ -52,6 +52,7 @@ struct StoredFiles {
         INSERT INTO cascade.work(what, subject, key, batch)
         SELECT DISTINCT \(JournalSubject.gone.rawValue), \(dangling.table.number), \(dangling.key),
         \(batch) FROM \(dangling.edges) WHERE e.added = \(batch) AND \(dangling.condition)
+        AND NOT \(spared.ownsDeletion(dangling.key, of: "\(dangling.table.number)"))
         """)
     }
   }

@@ -24,9 +24,10 @@ struct WrittenRows {
   private var removedAlone = 0
 
   private let hasWaiting: Bool
+  private let spared: SparedCauses
 
-  init(_ store: StoreConnection, batch: Int64, hasWaiting: Bool) {
-    (self.store, self.batch, self.hasWaiting) = (store, batch, hasWaiting)
+  init(_ store: StoreConnection, batch: Int64, hasWaiting: Bool, _ spared: SparedCauses) {
+    (self.store, self.batch, self.hasWaiting, self.spared) = (store, batch, hasWaiting, spared)
   }
 
   // MARK: - Before
@@ -158,11 +159,15 @@ struct WrittenRows {
   }
 
   private func endWaiting(_ relation: EdgeRelation, _ keys: String) throws {
-    let hadBefore = """
-      EXISTS (SELECT FROM cascade.work i WHERE \(isLost("\(relation.number)", "i"))
-        AND i.key = j.key AND i.other = j.other)
-      """
+    let hadBefore = hadBefore(relation, from: "j.key", to: "j.other")
     try HeldEdges(store).dropWritten(relation, keys, unless: hadBefore)
+  }
+
+  private func hadBefore(_ relation: EdgeRelation, from key: String, to other: String) -> String {
+    """
+    EXISTS (SELECT FROM cascade.work i WHERE \(isLost("\(relation.number)", "i"))
+      AND i.key = \(key) AND i.other = \(other))
+    """
   }
 
   private func isLost(_ relations: String, _ row: String = "j") -> String {
@@ -186,18 +191,22 @@ struct WrittenRows {
   private func journalMissing(_ relation: EdgeRelation, _ keys: String) throws {
     if hasWaiting { try endWaiting(relation, keys) }
     let dangling = relation.dangling(at: .destination)
-    let row =
-      relation.staysDangling
-      ? """
-      \(JournalSubject.widowed.rawValue), \(relation.number), \(relation.source.key.text("s")),
-      \(relation.to())
-      """ : "\(JournalSubject.gone.rawValue), \(dangling.table.number), \(dangling.key), NULL"
-    try store.db.run(
-      """
-      INSERT INTO cascade.work(what, subject, key, other, batch)
-      SELECT DISTINCT \(row), \(batch) FROM \(dangling.edges)
-      WHERE \(relation.source.key.isAny("s", "$1")) AND \(dangling.condition)
-      AND \(relation.standsForNothing)
-      """, [keys])
+    let (from, to) = (relation.source.key.text("s"), relation.to())
+    let edge = "\(JournalSubject.widowed.rawValue), \(relation.number), \(from), \(to)"
+    let end = "\(JournalSubject.gone.rawValue), \(dangling.table.number), \(dangling.key), NULL"
+    func journal(_ row: String, where condition: String) throws {
+      try store.db.run(
+        """
+        INSERT INTO cascade.work(what, subject, key, other, batch)
+        SELECT DISTINCT \(row), \(batch) FROM \(dangling.edges)
+        WHERE \(relation.source.key.isAny("s", "$1")) AND \(dangling.condition)
+        AND \(relation.standsForNothing) AND \(condition)
+        """, [keys])
+    }
+    let isSpared = spared.spare(dangling, of: relation, at: .destination)
+    try journal(relation.staysDangling ? edge : end, where: "NOT \(isSpared)")
+    if !spared.areAny { return }
+    // Others that lead there are spared.
+    try journal(edge, where: "\(isSpared) AND NOT \(hadBefore(relation, from: from, to: to))")
   }
 }

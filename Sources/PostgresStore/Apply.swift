@@ -32,10 +32,12 @@ extension PostgresWriter {
     if isBindingStale { try store.bind(numbering: false) }
     return try db.savepoint {
       try DeferredConstraints(store).postpone()
-      let begun = try db.runAgain("SELECT nextval('cascade.batch'), \(HeldEdges.areAny)").rows[0]
-      let hasWaiting = begun[1] == "t"
+      let begun = try db.runAgain(
+        "SELECT nextval('cascade.batch'), \(HeldEdges.areAny), \(SparedCauses.exist)"
+      ).rows[0]
+      let (hasWaiting, spared) = (begun[1] == "t", SparedCauses(areAny: begun[2] == "t"))
       var file = try ChangeFile(
-        store, batch: Int64(begun[0]!)!, submission, hasWaiting: hasWaiting
+        store, batch: Int64(begun[0]!)!, submission, hasWaiting: hasWaiting, spared
       ) {
         try self.isApproved($0, ofFile: submission.id)
       }

@@ -1,3 +1,4 @@
+package import CascadeModel
 internal import CascadePostgres
 package import PostgresBinding
 
@@ -27,14 +28,15 @@ package struct SparedCauses {
 
   package let areAny: Bool
 
+  package init(areAny: Bool) { self.areAny = areAny }
+
   package init(_ store: StoreConnection) throws {
-    areAny = try store.db.run(
-      """
-      SELECT EXISTS (SELECT FROM cascade.held_cause)
-        OR EXISTS (SELECT FROM cascade.given_up)
-      """
-    ).bool
+    self.init(areAny: try store.db.run("SELECT \(SparedCauses.exist)").bool)
   }
+
+  package static let exist = """
+    (EXISTS (SELECT FROM cascade.held_cause) OR EXISTS (SELECT FROM cascade.given_up))
+    """
 
   private static let held = "SELECT c.what, c.subject, c.key, c.other FROM cascade.held_cause c"
 
@@ -65,6 +67,18 @@ package struct SparedCauses {
       EXISTS (SELECT FROM (\(SparedCauses.held)) h WHERE h.what = \(JournalSubject.gone.rawValue)
         AND h.subject IN (\(tables)) AND h.key = \(key))
       """
+  }
+
+  /// Whether edges to a missing end are spared: what a change file adds to them takes only its own.
+  package func spare(_ dangling: DanglingEdges, of relation: EdgeRelation, at end: EdgeEnd)
+    -> String
+  {
+    if !areAny { return "false" }
+    let tables = end == .destination ? relation.destinationNumbers : "\(dangling.table.number)"
+    let hasLost = tellOfLoss(
+      of: relation.numbers, from: end == .source ? dangling.key : nil,
+      to: end == .destination ? dangling.key : nil)
+    return "(\(ownsDeletion(dangling.key, of: tables)) OR \(hasLost))"
   }
 
   /// Whether one of them tells that an edge of these relations lost an end; nil is any end.

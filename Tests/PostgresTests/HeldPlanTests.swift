@@ -10,4 +10,9 @@ struct HeldPlanTests {
   func claim(_ claim: HeldPlans.Claim, _ way: HeldPlans.Way) throws {
     try HeldPlans(PostgresUnderTest()).expect(claim, way)
   }
+
+  @Test("Change files take nothing of them", arguments: HeldPlans.Way.allCases)
+  func files(_ way: HeldPlans.Way) throws {
+    try HeldPlans(PostgresUnderTest()).expectLeftByFiles(way)
+  }
 }
