@@ -16,3 +16,13 @@ struct HeldPlanTests {
     try HeldPlans(PostgresUnderTest()).expectLeftByFiles(way)
   }
 }
+
+@Suite(
+  "Random deletions that are held, on PostgreSQL",
+  .enabled(if: Cluster.isInstalled, "\(Cluster.missing)"))
+struct RandomHolds {
+  @Test("End where they would without a limit", arguments: 0..<HeldHistories.runs)
+  func compare(seed: UInt64) throws {
+    _ = try HeldHistories(PostgresUnderTest()).compare(seed: seed)
+  }
+}

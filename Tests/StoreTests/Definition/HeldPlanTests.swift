@@ -14,3 +14,11 @@ struct HeldPlanTests {
     try HeldPlans(SQLiteUnderTest()).expectLeftByFiles(way)
   }
 }
+
+@Suite("Random deletions that are held")
+struct RandomHolds {
+  @Test("End where they would without a limit", arguments: 0..<HeldHistories.runs)
+  func compare(seed: UInt64) throws {
+    #expect(try !HeldHistories(SQLiteUnderTest()).compare(seed: seed))
+  }
+}
