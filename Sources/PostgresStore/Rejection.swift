@@ -20,6 +20,7 @@ extension PostgresWriter {
       answer.givenUp = try giveUp(number, file, value: row[1], ownsCauses: row[2] == "t")
       if row[3] == "t" { try db.run(RecentDeletions.emptying) }
       try db.run("DELETE FROM cascade.plan WHERE number = \(number)")
+      if let file = answer.file { try deletePlans(ofFile: file) }
       try SparedCauses.forget(number, store)
       try remember(answer)
       return answer

@@ -40,6 +40,18 @@ struct RejectedPlanTests {
     #expect(try songs.count(store, "cascade.given_up") == 0)
   }
 
+  @Test("The plan of a file is forgotten with its file")
+  func rejectsFile() throws {
+    let store = try songs.store()
+    let held = HeldPlan(
+      id: "f", deletedCount: 20, byCollection: ["songs": 20], lostCount: 0, checksum: 1)
+    let plan = try store.writer.persistPlan(held, file: "f.json")
+    let answer = RejectedPlan(plan: plan, file: "f.json")
+    for _ in 1...2 { #expect(try store.writer.reject(plan: plan, at: 2) == answer) }
+    #expect(try store.reader.plansOfFiles().isEmpty)
+    #expect(try store.writer.approve(plan: plan) == nil)
+  }
+
   @Test("A rejected value is given up, too")
   func rejectsValue() throws {
     let store = try songs.store()
