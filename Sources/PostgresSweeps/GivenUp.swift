@@ -28,13 +28,14 @@ package struct GivenUp {
   /// Returns how many edges and nodes there are. Nothing is a cause any more that the plan owned.
   package func giveUp(plan: Int64) throws -> Int {
     var count = 0
-    for relation in store.binding.relations where !relation.isTie {
+    // A join row that is a node refers to its ends.
+    for relation in store.binding.relations where relation.join?.nodes == nil {
       for end in relation.danglingEnds {
         let table = relation.dangling(at: end).table
         count += try giveUp(relation, end, keys(.gone, table.number, "c.key", of: plan))
       }
-      count += try giveUpLosses(relation, of: plan)
     }
+    for relation in store.binding.relations { count += try giveUpLosses(relation, of: plan) }
     try db.run("DELETE FROM cascade.journal j WHERE j.plan = \(plan)")
     try db.run(
       "DELETE FROM cascade.work w WHERE w.batch = \(BlockedNodes.waiting) AND w.plan = \(plan)")
@@ -141,7 +142,7 @@ package struct GivenUp {
   /// Forgets references that were changed, and nodes that went or were given an edge.
   package func forgetChanged() throws {
     if try !db.run("SELECT EXISTS (SELECT FROM cascade.given_up)").bool { return }
-    for relation in store.binding.relations where !relation.isTie {
+    for relation in store.binding.relations {
       try db.run(
         """
         DELETE FROM cascade.given_up u WHERE \(isAbout(relation)) AND NOT \(isStill(relation))
