@@ -88,7 +88,7 @@ struct AttachTests {
     #expect(store.writer.isDetached)
     #expect(throws: StoreError.self) { try look(store) }
     try store.writer.detach()
-    #expect(try store.writer.attach(createIndexes: false).triggersMade.count == 8)
+    #expect(try store.writer.attach(createIndexes: false).triggersMade.count == 10)
     try store.bySQL("DELETE FROM album")
     #expect(try store.journal() == "albums a, albums b")
     try store.run("A")
@@ -106,7 +106,7 @@ struct AttachTests {
     let before = try TestStore.schema(of: tables)
     let store = try store(AttachTests.model, tables)
     _ = try store.writer.attach(createIndexes: true)
-    #expect(try triggers(store).count == 9)
+    #expect(try triggers(store).count == 11)
     try store.writer.detach()
     #expect(try store.schema() == before)
   }
