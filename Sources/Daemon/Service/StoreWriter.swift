@@ -10,7 +10,7 @@ actor StoreWriter {
   nonisolated var unownedExecutor: UnownedSerialExecutor { thread.executor }
 
   private let engine: any StoreEngine
-  private let configuration: StoreConfiguration
+  let configuration: StoreConfiguration
   private var spool: SpoolDirectory?
   private var inbox: Inbox?
   /// Nil if the spool's lock is the database's too.
@@ -24,7 +24,7 @@ actor StoreWriter {
   /// Connections that were closed and whose leases are still to be released.
   private var endedConnections: Set<Int64> = []
   private nonisolated let isStopping = Flag()
-  private nonisolated let progress: ProgressBoard
+  nonisolated let progress: ProgressBoard
   private nonisolated let heldLeases: HeldLeases
   /// Whether the open file has exactly the leases of the connected clients.
   private var hasHeldLeases = false
@@ -204,7 +204,7 @@ actor StoreWriter {
     _ = try? spool?.forgetRejected(before: SystemClock.wall() - age)
   }
 
-  private func noteTime(_ writer: any StoreWriting) throws {
+  func noteTime(_ writer: any StoreWriting) throws {
     try writer.noteTime(wall: SystemClock.wall(), elapsed: SystemClock.elapsed())
   }
 
@@ -218,7 +218,7 @@ actor StoreWriter {
 
   /// What the writer does between two steps. It yields the lock to waiting writers, and it ends the
   /// sweep early if the daemon is stopped.
-  private var stepPolicy: StepPolicy {
+  var stepPolicy: StepPolicy {
     StepPolicy { [isStopping] pause in
       if isStopping.isSet { throw CancellationError() }
       SystemClock.sleep(for: pause)
@@ -328,53 +328,6 @@ actor StoreWriter {
     }
   }
 
-  /// Does a part of the work on files. Also returns how long to leave the lock to other writers.
-  func tendFiles(retrying: Bool) throws -> (work: FileWork, pause: Duration?) {
-    let writer = try attached().writer
-    if retrying { writer.retryFiles() }
-    let budget = min(writer.budget, .milliseconds(5))
-    let work = try writer.processFiles(
-      configuration.surroundings, at: SystemClock.wall(), budget: budget)
-    return (work, writer.pause)
-  }
-
-  func takeRoots(_ names: [String]) throws -> [TakenRoot] {
-    try attached().writer.takeRoots(names, configuration.surroundings)
-  }
-
-  func acknowledge(upTo notice: Int64) throws -> Int {
-    try attached().writer.acknowledge(upTo: notice)
-  }
-
-  func filesStillWanted(of batch: Int64) throws -> [Destination] {
-    try attached().writer.filesToRestore(of: batch)
-  }
-
-  func undo(_ batch: Int64, by author: String) throws -> UndoResult {
-    defer { progress.set(nil) }
-    return try attached().writer.undo(
-      batch, by: author, at: SystemClock.wall(), manners: stepPolicy)
-  }
-
-  func resumeUndo() throws -> UndoResult? {
-    defer { progress.set(nil) }
-    // The store was paused after this call was made.
-    if try attached().writer.operatorPause != nil { return nil }
-    return try attached().writer.resumeUndo(at: SystemClock.wall(), manners: stepPolicy)
-  }
-
-  func approve(plan: Int64) throws -> ApprovedPlan? {
-    try attached().writer.approve(plan: plan)
-  }
-
-  func reject(plan: Int64) throws -> RejectedPlan? {
-    let writer = try attached().writer
-    try noteTime(writer)
-    return try writer.reject(plan: plan, at: SystemClock.wall())
-  }
-
-  func dropPlans(ofFile file: String) throws { try attached().writer.deletePlans(ofFile: file) }
-
   func attach(_ options: AttachOptions) throws -> AttachReport {
     watch = CommitReviewer()
     let writer = try current().writer
@@ -396,7 +349,7 @@ actor StoreWriter {
   /// Tidies up until a copy of the store's main file alone is complete.
   func tidyCompletely() throws { try current().writer.tidy(.complete) }
 
-  private func attached() throws -> Inbox {
+  func attached() throws -> Inbox {
     let inbox = try current()
     if inbox.writer.isDetached { throw StoreError.detached }
     return inbox
