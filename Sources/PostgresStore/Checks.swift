@@ -95,7 +95,9 @@ struct ReferenceCheck {
 
   func findings(_ limit: Int) throws -> Findings {
     var findings = Findings()
-    try GivenUp(store).add(to: &findings, limit)
+    let givenUp = GivenUp(store)
+    let hasGivenUp = try givenUp.isAny
+    try givenUp.add(to: &findings, limit)
     for relation in store.binding.relations where !relation.isTie {
       for end in relation.join == nil ? [.destination] : EdgeEnd.allCases {
         let dangling = relation.dangling(at: end)
@@ -103,7 +105,8 @@ struct ReferenceCheck {
         let stands = end == .destination ? relation.standsForNothing : "true"
         try add(
           "SELECT \(from), \(relation.to())", dangling.edges,
-          "\(dangling.condition) AND \(stands) AND NOT \(GivenUp.has(relation))",
+          "\(dangling.condition) AND \(stands)"
+            + (hasGivenUp ? " AND NOT \(GivenUp.has(relation))" : ""),
           to: &findings, limit
         ) { self.dangling(relation, end, $0) }
       }

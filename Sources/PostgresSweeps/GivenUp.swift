@@ -139,9 +139,17 @@ package struct GivenUp {
     "u.subject = \(table.number) AND u.what = \(JournalSubject.gone.rawValue)"
   }
 
+  /// A database that is only judged need not have the table.
+  package var isAny: Bool {
+    get throws {
+      try db.run("SELECT to_regclass('cascade.given_up') IS NOT NULL").bool
+        && db.run("SELECT EXISTS (SELECT FROM cascade.given_up)").bool
+    }
+  }
+
   /// Forgets references that were changed, and nodes that went or were given an edge.
   package func forgetChanged() throws {
-    if try !db.run("SELECT EXISTS (SELECT FROM cascade.given_up)").bool { return }
+    if try !isAny { return }
     for relation in store.binding.relations {
       try db.run(
         """
@@ -156,7 +164,7 @@ package struct GivenUp {
 
   /// Adds what is given up to what a check finds.
   package func add(to findings: inout Findings, _ limit: Int) throws {
-    if try !db.run("SELECT EXISTS (SELECT FROM cascade.given_up)").bool { return }
+    if try !isAny { return }
     for relation in store.binding.relations where !relation.isTie {
       let isOne = "\(isAbout(relation)) AND \(isStill(relation))"
       for row in try rows(isOne, &findings, limit) { findings.list.append(finding(relation, row)) }

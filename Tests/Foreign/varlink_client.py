@@ -49,6 +49,8 @@ CALLS = {
     "Retry": {"store": store, "file": "none.json"},
     "Drop": {"store": store, "file": "none.json"},
     "Approve": {"store": store, "plan": 999},
+    "Reject": {"store": store, "plan": 999},
+    "TakeRoots": {"store": store},
     "Check": {"store": store},
     "EstimateIndexes": {"store": store},
     "BeginMigration": {"store": store},
