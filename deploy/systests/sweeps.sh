@@ -51,7 +51,7 @@ check_fails_a_sweep_that_is_held() {
   expect 1 systemctl start cascaded-sweep@clock.service
   [[ $(property ExecMainStatus cascaded-sweep@clock.service) == 3 ]]
   ctl clock --json status | jq --exit-status '.stores[0].state == "held"'
-  ctl clock approve "$(ctl clock --json sweep | jq .plan)"
+  ctl clock approve "$(ctl clock --json status | jq '.stores[0].heldPlans[0].plan')"
   wait_for 5 is clock "$clock" 'SELECT count(*) FROM album' 0
   model clock library "$clock" 'sweeps: {}'
   systemctl reload cascaded@clock
