@@ -18,6 +18,12 @@ struct CausePlan {
   private static let approved =
     "SELECT p.number FROM cascade.plan p WHERE p.owns_causes AND p.is_approved"
 
+  static func nextApproved(after number: Int64, _ store: StoreConnection) throws -> Int64? {
+    try store.db.run(
+      "SELECT min(p.number) FROM (\(approved)) p WHERE p.number > \(number)"
+    ).integer
+  }
+
   static func read(_ number: Int64, _ store: StoreConnection) throws -> CausePlan? {
     try first("number = \(number) AND owns_causes", [], store)
   }
@@ -101,22 +107,5 @@ struct CausePlan {
       UPDATE cascade.plan SET deleted = \(rest.values.reduce(0, +)), by_collection = $1
       WHERE number = \(number)
       """, [rest.countText])
-  }
-}
-
-extension [String: Int] {
-  /// Numbers of nodes, by collection.
-  init(counts text: String) {
-    guard case .object(let fields)? = try? JSON.parse(text) else {
-      self = [:]
-      return
-    }
-    self.init(uniqueKeysWithValues: fields.map { ($0.name, Int($0.value.integer ?? 0)) })
-  }
-
-  var countText: String {
-    JSON.object(
-      sorted { $0.key < $1.key }.map { JSON.Field($0.key, .integer(Int64($0.value))) }
-    ).text
   }
 }

@@ -89,9 +89,7 @@ extension PostgresWriter {
       var sweep = PlannedSweep(plan.kinds)
       (sweep.causes, sweep.approved, sweep.now) = (.ofPlan(plan.number), plan, now)
       try carryOut(sweep, nil, manners, &result)
-      number = try db.run(
-        "SELECT min(p.number) FROM cascade.plan p WHERE p.number > \(next) AND p.owns_causes AND p.is_approved"
-      ).integer
+      number = try CausePlan.nextApproved(after: next, store)
     }
   }
 

@@ -114,10 +114,7 @@ extension Writer {
   }
 
   private func add(_ held: HeldPlan, to plan: Int64) throws {
-    let known = try db.first(
-      "SELECT by_collection FROM cascade_plan WHERE plan = ?", .integer(plan)
-    ) { [String: Int](counts: $0.optionalText(0) ?? "") }
-    let counts = (known ?? [:]).merging(held.byCollection, uniquingKeysWith: +)
+    let counts = try heldCounts(of: plan).merging(held.byCollection, uniquingKeysWith: +)
     try set(counts, of: plan)
   }
 
@@ -130,7 +127,7 @@ extension Writer {
   private func set(_ counts: [String: Int], of plan: Int64) throws {
     try db.run(
       "UPDATE cascade_plan SET by_collection = ?, deleted = ? WHERE plan = ?",
-      .text(counts.text), .integer(Int64(counts.values.reduce(0, +))), .integer(plan))
+      .text(counts.countText), .integer(Int64(counts.values.reduce(0, +))), .integer(plan))
   }
 
   /// How many nodes a plan would delete, as it is stored now.
@@ -183,18 +180,5 @@ extension Writer {
       "DELETE FROM cascade_plan WHERE owns AND ended = ?", .integer(PlanEnd.carriedOut.rawValue))
     if try db.ownsJournalRows { return }
     try db.run("DELETE FROM cascade_plan_used")
-  }
-}
-
-extension [String: Int] {
-  init(counts text: String) {
-    let fields = (try? JSON.parse(text))?.object ?? []
-    self.init(
-      fields.map { ($0.name, Int($0.value.integer ?? 0)) }, uniquingKeysWith: +)
-  }
-
-  fileprivate var text: String {
-    JSON.object(sorted { $0.key < $1.key }.map { JSON.Field($0.key, .integer(Int64($0.value))) })
-      .text
   }
 }
