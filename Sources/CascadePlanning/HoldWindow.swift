@@ -9,7 +9,7 @@ package import CascadeModel
 /// 3. An engine stores the slots, each in the transaction that deletes.
 package struct HoldWindow {
   /// In milliseconds; nil where nothing is remembered.
-  private let within: Int64?
+  package let within: Int64?
   package private(set) var slots: [Slot]
 
   package struct Slot: Hashable, Sendable {

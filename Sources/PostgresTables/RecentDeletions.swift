@@ -43,8 +43,7 @@ package enum RecentDeletions {
   ) -> [Statement] {
     var window = HoldWindow(model)
     let slots = window.add(nodes, at: now)
-    if slots.isEmpty { return [] }
-    let within = max(1, Int64(model.limits.hold.within / .milliseconds(1)))
+    guard let within = window.within, !slots.isEmpty else { return [] }
     let forgets =
       "DELETE FROM cascade.recent_deletion r WHERE abs(r.at - $1::bigint) >= \(within)"
     return [Statement(forgets, ["\(now)"])]

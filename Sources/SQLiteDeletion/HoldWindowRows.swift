@@ -8,7 +8,7 @@ package import SQLiteTables
 extension Writer {
   /// What counts with a sweep. Where no window is kept, that is what its earlier parts deleted.
   package func recentDeletions() throws -> [String: Int] {
-    if model.limits.hold.within > .zero { return try holdWindow().sums(at: clock.now) }
+    if HoldWindow(model).isOn { return try holdWindow().sums(at: clock.now) }
     return sweepRun.result.batch == nil ? [:] : sweepRun.deletedByEarlierParts
   }
 
