@@ -72,9 +72,9 @@ package struct DanglingReferences {
       """
       SELECT d.value, d.count, NOT EXISTS (SELECT \(isKnown)) AND NOT EXISTS (
           SELECT FROM cascade.journal j
-          WHERE j.what = 1 AND j.subject IN (\(tables)) AND j.key = d.value),
+          WHERE j.what = \(JournalSubject.gone.rawValue) AND j.subject IN (\(tables)) AND j.key = d.value),
         EXISTS (SELECT \(isKnown) AND k.is_own) OR EXISTS (SELECT FROM cascade.journal j
-          WHERE j.what = 1 AND j.subject IN (\(tables)) AND j.key = d.value)
+          WHERE j.what = \(JournalSubject.gone.rawValue) AND j.subject IN (\(tables)) AND j.key = d.value)
       FROM (SELECT \(dangling.key) AS value, count(*) AS count FROM \(dangling.edges)
         WHERE \(dangling.condition) AND NOT (\(mayStay(relation)))
         AND \(relation.standsForNothing) AND \(relation.join?.mayBeLost("e") ?? "true")
@@ -122,7 +122,7 @@ package struct DanglingReferences {
         INSERT INTO cascade.journal(what, subject, key, plan)
         SELECT \(JournalSubject.gone.rawValue), \(group.key), v, \(causes.plan)::bigint FROM unnest($1::text[]) v
         WHERE NOT EXISTS (SELECT FROM cascade.journal j
-          WHERE j.what = 1 AND j.subject = \(group.key) AND j.key = v)
+          WHERE j.what = \(JournalSubject.gone.rawValue) AND j.subject = \(group.key) AND j.key = v)
         """, [arrayText(Set(group.value.map(\.value)).sorted())])
     }
     for group in Dictionary(grouping: edges, by: \.relation.number).values {

@@ -148,7 +148,7 @@ extension Writer {
 
   /// Rows of the journal that a sweep reads tell of what is deleted. `condition` is one on the row `j`.
   func freeDeleted(_ rows: Slice, _ condition: String = "") throws {
-    if try db.integer("SELECT 1 FROM cascade_given_up LIMIT 1") == nil { return }
+    if try !db.hasGivenUp { return }
     try db.run(
       generated: """
         WITH changed AS (
@@ -162,7 +162,7 @@ extension Writer {
 
   /// Looks at the references. Called before whole tables are scanned.
   func dropOverGivenUp() throws {
-    if try db.integer("SELECT 1 FROM cascade_given_up LIMIT 1") == nil { return }
+    if try !db.hasGivenUp { return }
     try group {
       for end in binding.endsOfGivenUp {
         try db.run(generated: "DELETE FROM cascade_given_up AS g WHERE \(end)", [])
