@@ -87,8 +87,7 @@ extension WatchedTable {
   /// Triggers that run after a row is written, and tell whether the suspected rows are gone. Where nothing
   /// was written, for instance by INSERT OR IGNORE, the next row that is written tells it.
   var onDisplaced: [Trigger] {
-    let nodes = watches.filter(\.meaning.isOfNodes).map { "\($0.number)" }
-    if !unique.contains(where: \.isOfOtherNode) || nodes.isEmpty { return [] }
+    if !unique.contains(where: \.isOfOtherNode) || watchesOfNodes.isEmpty { return [] }
     let suspected = GoneMark.find(GoneMark.suspected)
     return [("replaced", "AFTER INSERT"), ("displaced", "AFTER UPDATE\(assignments)")].map {
       Trigger(
@@ -97,7 +96,7 @@ extension WatchedTable {
         [
           """
           UPDATE cascade_journal SET gone = iif(\(isThere("cascade_journal.key")), 0, \(isGone())) \
-          WHERE \(suspected) AND what IN (\(nodes.joined(separator: ", ")))
+          WHERE \(suspected) AND what IN (\(watchesOfNodes))
           """
         ])
     }

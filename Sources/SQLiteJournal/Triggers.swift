@@ -82,6 +82,11 @@ package struct WatchedTable {
   /// The collection, if a row is journaled that comes under the key of one that was deleted.
   var arrivals: Int64?
 
+  /// The numbers of its watches that journal nodes, as a list.
+  var watchesOfNodes: String {
+    watches.filter(\.meaning.isOfNodes).map { "\($0.number)" }.joined(separator: ", ")
+  }
+
   var values: [WatchedValue] { watches.flatMap(\.meaning.values) }
 
   var onDelete: Trigger {

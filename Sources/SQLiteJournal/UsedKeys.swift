@@ -21,7 +21,7 @@ extension JournalReader {
         let table = binding.collection(collection), binding.mayHaveLost(table)
       else { continue }
       if scope.plan != nil { try findKeysUsedSince(db, table) }
-      // Whoever owns it, a deletion ends what a plan says of the node.
+      // A deletion ends what a plan says of the node, also if another plan, or none, owns it.
       let condition = scope.plan == nil ? scope.and("j") : ""
       try db.run(
         generated: """
@@ -40,7 +40,8 @@ extension JournalReader {
     return try db.integer("SELECT 1 FROM temp.used_keys LIMIT 1") != nil
   }
 
-  /// Whether the row of the journal tells of the deletion of a node of the table, by whomever.
+  /// Whether the row of the journal tells that a node of the table was deleted, by an application
+  /// or the daemon.
   private func isDeletion(_ row: String, of table: NodeTable) -> String {
     """
     (\(row).what = ?1 OR \(row).what = \(JournalSubject.ownDeletion) AND \(row).a = \(table.id))
@@ -160,10 +161,9 @@ extension Binding {
 extension WatchedTable {
   var onArrival: [Trigger] {
     guard let arrivals else { return [] }
-    let nodes = watches.filter(\.meaning.isOfNodes).map { "\($0.number)" }
     let wasDeleted = """
       EXISTS (SELECT 1 FROM cascade_journal WHERE \(GoneMark.find(GoneMark.indexed)) AND key = \(key("NEW")) \
-      AND (what IN (\(nodes.joined(separator: ", "))) \
+      AND (what IN (\(watchesOfNodes)) \
       OR what = \(JournalSubject.ownDeletion) AND a = \(arrivals)))
       """
     let note = """
