@@ -234,7 +234,7 @@ extension StoreWriting {
       "this store needs no constraints: the triggers that deny a deletion see every commit")
   }
 
-  /// Where a store is one file, whoever may write to it may write to all of its tables.
+  /// Where a store is one file, the right to write to it is one for all of its tables.
   package func createFunctions() throws -> OwnerReport {
     throw StoreError("this store needs no functions: its tables have no owners of their own")
   }

@@ -1,12 +1,12 @@
 internal import CascadePostgres
 
-/// By whom the daemon writes rows of the application's tables.
+/// How the daemon writes rows of the application's tables: itself, or by functions of their owner.
 ///
 /// 1. A trigger runs with the rights of the role that writes the row. So where tables have several owners, rows of
 ///    each are written by functions of its owner (SECURITY DEFINER).
 /// 2. They write no table on which the daemon's own role has no such right, and only this role may call them.
-/// 3. They are in a schema in which no owner has any right: who owns a function could change it, but has to be able to
-///    name it.
+/// 3. They are in a schema in which no owner has any right: the owner of a function could change it, but has to be able
+///    to name it.
 /// 4. Rows are named by their place (`tableoid`, `ctid`), which the statement has locked before. Values are texts,
 ///    which the function casts: a type may check them by functions of the owner's.
 package enum RowAccess: Hashable {

@@ -59,7 +59,7 @@ package struct StoppedRelationship {
     rules.contains(end == .source ? .denySourceDeletion : .denyDestinationDeletion)
   }
 
-  /// Why a deletion is refused of which nobody can tell whether it is denied.
+  /// Why a deletion is refused of which it is not known whether a rule denies it.
   package var refusal: String {
     "it cannot be told whether \"\(name)\" from \"\(source)\" denies this deletion: \(why)"
   }

@@ -81,8 +81,8 @@ struct CausePlan {
   }
 
   /// Forgets it when its causes have passed; what another session had locked is still one, and the approval
-  /// covers what has not gone yet. What waits for another kind of sweep, or for a table to fit again, is
-  /// nobody's.
+  /// covers what has not gone yet. What waits for another kind of sweep, or for a table to fit again, belongs
+  /// to no plan then.
   static func end(
     _ number: Int64, deleted: [String: Int] = [:], _ store: StoreConnection
   ) throws {

@@ -109,6 +109,6 @@ struct Settlement {
 }
 
 extension StandbyMemory.Sight {
-  /// Who receives the log and does not count.
+  /// The receivers of the log that do not count as standbys.
   var text: String { others.map { " (\($0) receives the log, and is none)" } ?? "" }
 }

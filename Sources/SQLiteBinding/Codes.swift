@@ -111,7 +111,7 @@ package enum Muting {
 package enum PlanEnd: Int64 {
   /// Its sweep is at its end. Its rows are still to be deleted.
   case carriedOut = 1
-  /// It was rejected. The row stays, for whoever gives the same answer again.
+  /// It was rejected. The row stays, and answers the same rejection again.
   case rejected
 }
 

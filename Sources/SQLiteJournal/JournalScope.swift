@@ -13,7 +13,7 @@ internal import SQLiteTables
 ///    them, for as long as any plan owns rows.
 /// 3. Where no plan owns rows, no statement asks for them.
 package struct JournalScope {
-  /// Nil: the rows that nobody owns.
+  /// Nil: the rows that no plan owns.
   package let plan: Int64?
   package let areAnyOwned: Bool
 
@@ -62,7 +62,7 @@ extension Connection {
     get throws(SQLiteError) { try integer("SELECT 1 FROM cascade_given_up LIMIT 1") != nil }
   }
 
-  /// Up to here, both kinds have read what nobody owns.
+  /// Up to here, both kinds have read what no plan owns.
   package var journalFloor: Int64 {
     get throws(SQLiteError) {
       if try !ownsJournalRows { return 0 }
@@ -70,7 +70,7 @@ extension Connection {
     }
   }
 
-  /// Called before rows of the journal are deleted that nobody owns.
+  /// Called before rows of the journal are deleted that no plan owns.
   package func keepUses(above low: Int64, upTo high: Int64) throws(SQLiteError) {
     let rows: [Value] = [.integer(low), .integer(high)]
     try run(

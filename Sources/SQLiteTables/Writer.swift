@@ -160,7 +160,7 @@ package struct SweepRunState {
   /// Whose unreferenced nodes the current part deletes, and whether that needs an approval.
   package var unreferenced: (ends: [CountedEnd], needApproval: Bool)?
 
-  /// The approved plan whose causes the sweep carries out; nil for one that reads what nobody owns.
+  /// The approved plan whose causes the sweep carries out; nil for one that reads what no plan owns.
   package var plan: ApprovedCauses?
   /// Up to here, the part has read the journal.
   package var journalEnd: Int64 = 0

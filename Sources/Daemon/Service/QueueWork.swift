@@ -142,7 +142,7 @@ extension StoreService {
     }
   }
 
-  /// Who waits for the receipt is told that there will be none soon.
+  /// Calls that wait for the receipt are told that there will be none soon.
   private func publish(setAside name: FileName, because reason: String) {
     let text = "\(name) fails again and again, and is set aside: \(reason)"
     let user = submitted.removeValue(forKey: name)?.user
@@ -159,7 +159,7 @@ extension StoreService {
     if outcome.receipt.notices > 0 { noticesCame.ring() }
     let waiting = waiters.removeValue(forKey: outcome.name) ?? []
     for waiter in waiting { waiter.resolve(.success(outcome.receipt)) }
-    // Who submitted it has the file and the reasons.
+    // The client that submitted it has the file and the reasons.
     if sender != nil, !waiting.isEmpty, let name = outcome.rejectedAs {
       _ = try? spool.dropRejected(name)
     }

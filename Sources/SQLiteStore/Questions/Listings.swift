@@ -11,8 +11,8 @@ internal import SQLiteSweeps
 internal import SQLiteDeletion
 
 extension Reader {
-  /// The journal rows that wait for a sweep, and not for an approval. Rows are removed from the front, so both ends describe
-  /// them.
+  /// The journal rows that wait for a sweep, and not for an approval. Rows are removed from the front, so
+  /// both ends describe them.
   package func journal() throws -> ClosedRange<Int64>? {
     let scope = try JournalScope(plan: nil, db)
     let rows = "SELECT j.seq FROM cascade_journal AS j WHERE j.seq > ?1 \(scope.and("j"))"
