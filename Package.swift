@@ -8,7 +8,7 @@ import PackageDescription
 //   5  Daemon below DaemonProgram     CascadeKit     CascadeInspect
 //   4  VarlinkServer   Spool          SQLiteStore    PostgresStore
 //   3  SQLiteUndo … SQLiteJournal, PostgresChanges, PostgresSweeps, in the order of their lists below
-//   2  CascadePlanning SQLiteBinding  SQLiteTables   PostgresBinding  PostgresTables
+//   2  CascadeEngine SQLiteBinding  SQLiteTables   PostgresBinding  PostgresTables
 //   1  SystemdService  CascadeStore   CascadeVarlink  HTTPServer
 //   0  CascadeModel    CascadeSQLite  CascadeSystem  CascadePostgres (and the C libraries below)
 //      CascadeMacros runs in the compiler, and uses none of them.
@@ -89,7 +89,7 @@ let package = Package(
 
     .target(name: "CascadeStore", dependencies: ["CascadeModel"], swiftSettings: sources),
     .target(
-      name: "CascadePlanning", dependencies: ["CascadeModel", "CascadeStore", "CascadeSystem"],
+      name: "CascadeEngine", dependencies: ["CascadeModel", "CascadeStore", "CascadeSystem"],
       swiftSettings: sources),
     .target(
       name: "CascadeInspect",
@@ -102,7 +102,7 @@ let package = Package(
     .testTarget(
       name: "ModelTests", dependencies: ["CascadeModel", "CascadeSystem"], swiftSettings: settings),
     .testTarget(
-      name: "EngineTests", dependencies: ["CascadeModel", "CascadePlanning"],
+      name: "EngineTests", dependencies: ["CascadeModel", "CascadeEngine"],
       swiftSettings: settings),
     .testTarget(
       name: "SystemTests", dependencies: ["CascadeSystem", "TestSupport"], swiftSettings: tests),
@@ -120,7 +120,7 @@ func storeTests(_ name: String) -> Target {
     name: name,
     dependencies: [
       "StoreDefinition", "StoreFixtures", "TestSupport",
-      "CascadeModel", "CascadeSQLite", "CascadeSystem", "CascadePlanning", "CascadeStore",
+      "CascadeModel", "CascadeSQLite", "CascadeSystem", "CascadeEngine", "CascadeStore",
       "SQLiteBinding", "SQLiteTables", "SQLiteJournal", "SQLiteRules", "SQLiteEdges",
       "SQLiteDeletion", "SQLiteSweeps", "SQLiteUndo", "SQLiteStore",
     ],
@@ -130,7 +130,7 @@ func storeTests(_ name: String) -> Target {
 /// The layers of an engine: each uses those before it.
 func engine(_ layers: [String], on client: Target.Dependency) -> [Target] {
   let foundations: [Target.Dependency] = [
-    "CascadeModel", "CascadePlanning", client, "CascadeStore", "CascadeSystem",
+    "CascadeModel", "CascadeEngine", client, "CascadeStore", "CascadeSystem",
   ]
   return layers.enumerated().map { index, layer in
     .target(
@@ -165,7 +165,7 @@ package.targets += engine(
     .target(
       name: "Daemon",
       dependencies: [
-        "CascadeModel", "CascadeSystem", "CascadeVarlink", "Spool", "CascadePlanning",
+        "CascadeModel", "CascadeSystem", "CascadeVarlink", "Spool", "CascadeEngine",
         "CascadeStore", "SystemdService", "VarlinkServer",
       ],
       resources: [.embedInCode("io.cascaded.Control.varlink")], swiftSettings: sources),
@@ -216,7 +216,7 @@ package.targets += engine(
     .target(
       name: "StoreFixtures",
       dependencies: [
-        "StoreDefinition", "CascadeModel", "CascadeSQLite", "CascadePlanning", "CascadeStore",
+        "StoreDefinition", "CascadeModel", "CascadeSQLite", "CascadeEngine", "CascadeStore",
         "SQLiteTables", "SQLiteJournal", "SQLiteStore",
       ],
       path: "Tests/StoreFixtures", swiftSettings: settings),

@@ -1,6 +1,6 @@
 package import CascadeModel
 package import CascadeStore
-internal import CascadePlanning
+internal import CascadeEngine
 internal import CascadeSystem
 
 /// What a daemon serves. It is read from files at the start, and again at each reload.

@@ -1,6 +1,6 @@
 internal import CascadeModel
 package import CascadeStore
-internal import CascadePlanning
+internal import CascadeEngine
 internal import CascadeSystem
 internal import Spool
 

@@ -1,5 +1,5 @@
 package import CascadeModel
-package import CascadePlanning
+package import CascadeEngine
 
 /// One count of the nodes at the other ends of edges, for which the model has bounds.
 package struct Judgement {

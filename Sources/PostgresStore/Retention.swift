@@ -1,11 +1,11 @@
 package import CascadeModel
-internal import CascadePlanning
+internal import CascadeEngine
 internal import CascadePostgres
 package import CascadeStore
 internal import PostgresSweeps
 internal import PostgresTables
 
-/// Deletes what is past its time (`CascadePlanning.Retention`), in transactions of their own.
+/// Deletes what is past its time (`CascadeEngine.Retention`), in transactions of their own.
 struct ExpiredRows {
   private let store: StoreConnection
   private let now: Int64

@@ -1,5 +1,5 @@
 package import CascadeModel
-internal import CascadePlanning
+internal import CascadeEngine
 internal import CascadePostgres
 package import CascadeStore
 internal import CascadeSystem

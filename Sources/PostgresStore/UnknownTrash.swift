@@ -1,4 +1,4 @@
-internal import CascadePlanning
+internal import CascadeEngine
 internal import CascadePostgres
 internal import CascadeStore
 internal import PostgresTables

@@ -1,5 +1,5 @@
 package import CascadeModel
-package import CascadePlanning
+package import CascadeEngine
 internal import CascadePostgres
 package import CascadeStore
 package import PostgresBinding

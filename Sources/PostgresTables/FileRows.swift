@@ -1,5 +1,5 @@
 internal import CascadeModel
-package import CascadePlanning
+package import CascadeEngine
 package import CascadePostgres
 internal import PostgresBinding
 

@@ -1,5 +1,5 @@
 internal import CascadeModel
-internal import CascadePlanning
+internal import CascadeEngine
 internal import CascadePostgres
 internal import PostgresBinding
 

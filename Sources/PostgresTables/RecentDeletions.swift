@@ -1,5 +1,5 @@
 package import CascadeModel
-internal import CascadePlanning
+internal import CascadeEngine
 package import CascadePostgres
 
 /// What sweeps deleted lately without an approval, as `HoldWindow` keeps it.

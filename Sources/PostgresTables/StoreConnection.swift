@@ -1,6 +1,6 @@
 package import CascadeModel
 package import CascadePostgres
-internal import CascadePlanning
+internal import CascadeEngine
 internal import CascadeStore
 package import PostgresBinding
 

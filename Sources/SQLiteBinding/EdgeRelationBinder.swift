@@ -1,6 +1,6 @@
 internal import CascadeModel
 internal import CascadeSQLite
-internal import CascadePlanning
+internal import CascadeEngine
 
 /// Finds the columns that a relationship of the model refers to.
 struct EdgeRelationBinder {

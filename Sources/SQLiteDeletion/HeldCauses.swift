@@ -1,5 +1,5 @@
 package import CascadeModel
-internal import CascadePlanning
+internal import CascadeEngine
 internal import CascadeSQLite
 package import CascadeStore
 package import SQLiteTables

@@ -1,7 +1,7 @@
 package import CascadeModel
 package import CascadeSQLite
 package import CascadeStore
-package import CascadePlanning
+package import CascadeEngine
 package import SQLiteBinding
 package import SQLiteTables
 internal import SQLiteJournal

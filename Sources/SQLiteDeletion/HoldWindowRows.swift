@@ -1,4 +1,4 @@
-package import CascadePlanning
+package import CascadeEngine
 internal import CascadeModel
 package import CascadeSQLite
 internal import CascadeStore

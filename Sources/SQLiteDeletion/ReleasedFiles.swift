@@ -1,6 +1,6 @@
 package import CascadeSQLite
 internal import CascadeSystem
-package import CascadePlanning
+package import CascadeEngine
 internal import SQLiteBinding
 internal import SQLiteTables
 internal import SQLiteEdges

@@ -1,5 +1,5 @@
 internal import CascadeModel
-internal import CascadePlanning
+internal import CascadeEngine
 package import CascadeSQLite
 package import SQLiteBinding
 package import SQLiteTables

@@ -2,7 +2,7 @@ internal import CascadeModel
 internal import CascadeSQLite
 internal import CascadeSystem
 internal import CascadeStore
-internal import CascadePlanning
+internal import CascadeEngine
 package import SQLiteTables
 internal import SQLiteJournal
 

@@ -1,6 +1,6 @@
 package import CascadeModel
 internal import CascadeSQLite
-package import CascadePlanning
+package import CascadeEngine
 package import SQLiteBinding
 package import SQLiteTables
 internal import SQLiteJournal

@@ -1,6 +1,6 @@
 internal import CascadeModel
 package import CascadeSQLite
-package import CascadePlanning
+package import CascadeEngine
 package import SQLiteBinding
 package import SQLiteTables
 

@@ -1,7 +1,7 @@
 package import CascadeModel
 internal import CascadeSQLite
 internal import CascadeStore
-package import CascadePlanning
+package import CascadeEngine
 internal import SQLiteBinding
 package import SQLiteTables
 

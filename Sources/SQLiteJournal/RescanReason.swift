@@ -1,7 +1,7 @@
 package import CascadeModel
 package import CascadeSQLite
 package import CascadeStore
-internal import CascadePlanning
+internal import CascadeEngine
 internal import SQLiteBinding
 package import SQLiteTables
 

@@ -1,6 +1,6 @@
 internal import CascadeModel
 internal import CascadeSQLite
-internal import CascadePlanning
+internal import CascadeEngine
 package import SQLiteBinding
 internal import SQLiteTables
 

@@ -1,7 +1,7 @@
 package import CascadeModel
 package import CascadeSQLite
 package import CascadeStore
-internal import CascadePlanning
+internal import CascadeEngine
 package import SQLiteBinding
 package import SQLiteTables
 internal import SQLiteJournal

@@ -1,6 +1,6 @@
 internal import CascadeModel
 package import CascadeSQLite
-internal import CascadePlanning
+internal import CascadeEngine
 package import SQLiteBinding
 package import SQLiteTables
 internal import SQLiteJournal

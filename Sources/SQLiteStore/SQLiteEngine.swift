@@ -2,7 +2,7 @@ package import CascadeModel
 internal import CascadeSQLite
 internal import CascadeSystem
 package import CascadeStore
-internal import CascadePlanning
+internal import CascadeEngine
 package import SQLiteTables
 internal import SQLiteJournal
 internal import SQLiteEdges

@@ -1,4 +1,4 @@
-internal import CascadePlanning
+internal import CascadeEngine
 internal import CascadeSQLite
 package import SQLiteTables
 internal import SQLiteJournal

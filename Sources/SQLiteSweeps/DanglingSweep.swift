@@ -1,7 +1,7 @@
 internal import CascadeModel
 internal import CascadeSQLite
 internal import CascadeStore
-internal import CascadePlanning
+internal import CascadeEngine
 package import SQLiteTables
 internal import SQLiteJournal
 internal import SQLiteRules

@@ -1,5 +1,5 @@
 internal import CascadeSQLite
-internal import CascadePlanning
+internal import CascadeEngine
 internal import SQLiteBinding
 internal import SQLiteTables
 internal import SQLiteDeletion

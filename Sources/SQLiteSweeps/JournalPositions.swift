@@ -1,6 +1,6 @@
 internal import CascadeModel
 internal import CascadeSQLite
-internal import CascadePlanning
+internal import CascadeEngine
 internal import SQLiteBinding
 internal import SQLiteTables
 internal import SQLiteJournal

@@ -1,6 +1,6 @@
 internal import CascadeModel
 internal import CascadeSQLite
-internal import CascadePlanning
+internal import CascadeEngine
 internal import SQLiteTables
 internal import SQLiteJournal
 internal import SQLiteRules

@@ -1,7 +1,7 @@
 internal import CascadeModel
 internal import CascadeSQLite
 internal import CascadeStore
-internal import CascadePlanning
+internal import CascadeEngine
 internal import SQLiteBinding
 internal import SQLiteTables
 internal import SQLiteRules

@@ -1,7 +1,7 @@
 package import CascadeModel
 package import CascadeSQLite
 package import CascadeStore
-package import CascadePlanning
+package import CascadeEngine
 
 /// All demands of the model.
 package final class Demands {

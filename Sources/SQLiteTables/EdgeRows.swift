@@ -1,6 +1,6 @@
 package import CascadeModel
 package import CascadeSQLite
-internal import CascadePlanning
+internal import CascadeEngine
 internal import SQLiteBinding
 
 extension Row {

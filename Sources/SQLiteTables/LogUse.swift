@@ -1,4 +1,4 @@
-package import CascadePlanning
+package import CascadeEngine
 package import CascadeSQLite
 internal import CascadeSystem
 

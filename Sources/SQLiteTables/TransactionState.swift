@@ -1,7 +1,7 @@
 package import CascadeModel
 internal import CascadeSQLite
 package import CascadeStore
-package import CascadePlanning
+package import CascadeEngine
 package import SQLiteBinding
 
 /// The state of a transaction, beside the temporary tables.

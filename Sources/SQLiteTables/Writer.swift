@@ -1,6 +1,6 @@
 package import CascadeModel
 package import CascadeSQLite
-package import CascadePlanning
+package import CascadeEngine
 package import CascadeStore
 package import SQLiteBinding
 

@@ -1,6 +1,6 @@
 internal import CascadeSQLite
 internal import CascadeStore
-internal import CascadePlanning
+internal import CascadeEngine
 internal import SQLiteBinding
 internal import SQLiteDeletion
 internal import SQLiteTables

@@ -1,4 +1,4 @@
-import CascadePlanning
+import CascadeEngine
 import Testing
 
 /// Columns are words, in their order.

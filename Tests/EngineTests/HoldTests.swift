@@ -1,5 +1,5 @@
 import CascadeModel
-import CascadePlanning
+import CascadeEngine
 import Testing
 
 /// The one decision about the hold limit, without a database. More than ten nodes, and more than a

@@ -1,4 +1,4 @@
-import CascadePlanning
+import CascadeEngine
 import Testing
 
 /// Which part of a model is which of those that are remembered: a decision of both engines, without a

@@ -1,4 +1,4 @@
-import CascadePlanning
+import CascadeEngine
 import Testing
 
 /// How a kept row fits a table that has changed since: a decision of both engines, without a database.

@@ -5,7 +5,7 @@ package import SQLiteStore
 package import SQLiteTables
 package import StoreDefinition
 internal import SQLiteJournal
-internal import CascadePlanning
+internal import CascadeEngine
 
 #if canImport(Glibc)
   import Glibc

@@ -3,7 +3,7 @@ internal import CascadeSystem
 internal import CascadeVarlink
 internal import Spool
 internal import CascadeStore
-internal import CascadePlanning
+internal import CascadeEngine
 internal import VarlinkServer
 
 /// Commands that change the store or its spool.

@@ -1,6 +1,6 @@
 internal import CascadeModel
 internal import CascadeStore
-internal import CascadePlanning
+internal import CascadeEngine
 
 /// What the socket replies, as JSON.
 extension StoredNode {

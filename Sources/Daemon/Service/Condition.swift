@@ -1,6 +1,6 @@
 internal import CascadeModel
 internal import CascadeStore
-internal import CascadePlanning
+internal import CascadeEngine
 internal import CascadeSystem
 
 /// The condition of a store, as `status` shows it.

@@ -1,6 +1,6 @@
 internal import CascadeStore
 package import CascadeModel
-internal import CascadePlanning
+internal import CascadeEngine
 internal import CascadeSystem
 
 /// The paths and the model with which a store is served.

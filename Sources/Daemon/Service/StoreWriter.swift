@@ -1,7 +1,7 @@
 internal import CascadeModel
 internal import Spool
 internal import CascadeStore
-internal import CascadePlanning
+internal import CascadeEngine
 internal import CascadeSystem
 
 /// The writing side of a store, on its own thread, so that long work never blocks the event loop.

@@ -1,7 +1,7 @@
 internal import CascadeModel
 internal import CascadeSystem
 internal import CascadeStore
-internal import CascadePlanning
+internal import CascadeEngine
 internal import Spool
 internal import SystemdService
 

@@ -1,7 +1,7 @@
 package import CascadeModel
 internal import CascadeSQLite
 package import CascadeStore
-internal import CascadePlanning
+internal import CascadeEngine
 
 extension Reader {
   /// The nodes that a fetched property of this node leads to. They are searched now, or taken from

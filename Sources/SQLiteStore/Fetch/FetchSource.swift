@@ -1,6 +1,6 @@
 internal import CascadeStore
 internal import CascadeModel
-internal import CascadePlanning
+internal import CascadeEngine
 internal import CascadeSQLite
 internal import SQLiteBinding
 

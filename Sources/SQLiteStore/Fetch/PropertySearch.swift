@@ -1,7 +1,7 @@
 internal import CascadeModel
 internal import CascadeSQLite
 internal import CascadeStore
-internal import CascadePlanning
+internal import CascadeEngine
 
 /// Where a fetched property searches, and with which statement.
 extension FetchedSearch {

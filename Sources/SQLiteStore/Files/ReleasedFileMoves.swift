@@ -1,7 +1,7 @@
 internal import CascadeModel
 internal import CascadeSQLite
 package import CascadeStore
-internal import CascadePlanning
+internal import CascadeEngine
 internal import SQLiteBinding
 package import SQLiteTables
 internal import SQLiteJournal

@@ -1,7 +1,7 @@
 internal import CascadeStore
 package import CascadeModel
 internal import CascadeSQLite
-internal import CascadePlanning
+internal import CascadeEngine
 internal import SQLiteBinding
 package import SQLiteTables
 

@@ -2,7 +2,7 @@ internal import CascadeModel
 internal import CascadeSQLite
 internal import CascadeSystem
 package import CascadeStore
-internal import CascadePlanning
+internal import CascadeEngine
 internal import SQLiteBinding
 internal import SQLiteTables
 internal import SQLiteRules

@@ -1,7 +1,7 @@
 package import CascadeModel
 internal import CascadeSQLite
 package import CascadeStore
-internal import CascadePlanning
+internal import CascadeEngine
 internal import SQLiteBinding
 
 extension Reader {

@@ -1,5 +1,5 @@
 import CascadeModel
-import CascadePlanning
+import CascadeEngine
 import CascadeStore
 import CascadeSystem
 import SQLiteStore

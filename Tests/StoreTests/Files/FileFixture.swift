@@ -4,7 +4,7 @@ import TestSupport
 import Glibc
 import CascadeModel
 import CascadeSQLite
-import CascadePlanning
+import CascadeEngine
 import CascadeStore
 import SQLiteStore
 import SQLiteTables

@@ -3,7 +3,7 @@ import StoreFixtures
 import Glibc
 import CascadeModel
 import CascadeSQLite
-import CascadePlanning
+import CascadeEngine
 import CascadeStore
 import SQLiteStore
 import SQLiteTables

@@ -1,7 +1,7 @@
 import StoreDefinition
 import StoreFixtures
 import CascadeModel
-import CascadePlanning
+import CascadeEngine
 import CascadeStore
 import SQLiteStore
 import SQLiteTables

@@ -1,6 +1,6 @@
 import CascadeModel
 import CascadeSQLite
-import CascadePlanning
+import CascadeEngine
 import CascadeStore
 import SQLiteStore
 import SQLiteSweeps

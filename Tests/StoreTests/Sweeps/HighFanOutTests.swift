@@ -8,7 +8,7 @@ import SQLiteTables
 import Testing
 import SQLiteSweeps
 import SQLiteUndo
-import CascadePlanning
+import CascadeEngine
 
 /// Very many rows refer to one that goes, and stay: nobody waits while they are let go.
 @Suite("Rows that very many refer to")

@@ -1,6 +1,6 @@
 import StoreDefinition
 import CascadeModel
-import CascadePlanning
+import CascadeEngine
 import CascadeStore
 import SQLiteStore
 import Testing

@@ -8,7 +8,7 @@ import SQLiteStore
 import SQLiteTables
 import CascadeSystem
 import Testing
-import CascadePlanning
+import CascadeEngine
 import SQLiteSweeps
 import SQLiteEdges
 
