@@ -152,7 +152,10 @@ package struct Waves {
     }
     note(try unlinkFiles(of: table, keys, limit))
     try loseEdgesOfBlockedRows(at: table, keys)
-    if isComplete { close(gone) }
+    if isComplete {
+      worked += try noteWidowed(at: table, keys)
+      close(gone)
+    }
     work.fanOut[table.number] = worked / count
     return worked
   }
@@ -189,8 +192,8 @@ package struct Waves {
     _ relation: EdgeRelation, _ keys: KeyArray, _ limit: Int
   ) throws -> Int {
     if relation.looseJoin != nil { return try unlink(relation, lost: .destination, keys, limit) }
-    if relation.join != nil { return try noteWidowed(relation, keys) }
-    guard relation.rules.contains(.deleteSourceIfDestinationDeleted) else { return 0 }
+    guard relation.join == nil, relation.rules.contains(.deleteSourceIfDestinationDeleted)
+    else { return 0 }
     return try delete(
       from: relation.source,
       RowRemoval.Selection(
@@ -201,7 +204,13 @@ package struct Waves {
         other: relation.lostDestination(in: "d")), limit)
   }
 
-  /// Edges whose row went before their destination did.
+  /// Edges whose row went before their destination did. It is done once for all nodes of a step, so not
+  /// before the step has followed them.
+  private func noteWidowed(at table: MappedTable, _ keys: KeyArray) throws -> Int {
+    try binding.relations(to: table).filter { $0.join?.nodes != nil }
+      .reduce(0) { try $0 + noteWidowed($1, keys) }
+  }
+
   private func noteWidowed(_ relation: EdgeRelation, _ keys: KeyArray) throws -> Int {
     try db.run(
       """

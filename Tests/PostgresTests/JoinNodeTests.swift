@@ -44,6 +44,28 @@ struct JoinNodeTests {
     try store.texts("SELECT id FROM \(table) ORDER BY id")
   }
 
+  /// A book takes uses along, and then the photo to which they led.
+  @Test("A step ends that notes as many edges as a step may have", .timeLimit(.minutes(1)))
+  func edgesOfOneStep() throws {
+    let store = try PostgresFixture(
+      """
+      { collections: { songs: { table: 'song', key: 'id' }, photos: { table: 'photo', key: 'id' },
+          uses: { table: 'use', key: 'id' }, books: { table: 'book', key: 'id' } },
+        relationships: [
+          { name: 'photos', from: 'songs', to: 'photos', toMany: true,
+            join: { table: 'use', source: 'song', destination: 'photo' },
+            rules: ['notifyIfDestinationDeleted'] },
+          { name: 'book', from: 'uses', to: 'books', column: 'book',
+            rules: ['deleteSourceIfDestinationDeleted'] },
+          { name: 'book', from: 'photos', to: 'books', column: 'book',
+            rules: ['deleteSourceIfDestinationDeleted'] } ] }
+      """, schema: Self.schema + "ALTER TABLE photo ADD book int; UPDATE photo SET book = id;")
+    try store.sweep([.all])
+    try store.bySQL("DELETE FROM book")
+    #expect(try store.withSteps(of: 1) { try store.sweep([.all]).notices } == 1)
+    #expect(try Self.ids(store, "use") == [])
+  }
+
   @Test("Where one of two goes, the edge stays, and so does what it leads to")
   func oneOfTwo() throws {
     let store = try Self.store()
