@@ -86,11 +86,5 @@ extension Key {
   }
 
   /// What to do if the key is one that applications write for "none".
-  package var hintOfNone: String? {
-    switch self {
-    case .integer(0), .integer(-1): whatSettlesNone
-    case .text(let text) where ["", "0", "-1"].contains(text): whatSettlesNone
-    default: nil
-    }
-  }
+  package var hintOfNone: String? { looksLikeNone ? whatSettlesNone : nil }
 }

@@ -144,12 +144,3 @@ package struct DanglingReferences {
       """, [arrayText(values)])
   }
 }
-
-extension String {
-  /// Whether it is the text of a key that applications write for "none".
-  fileprivate var looksLikeNone: Bool {
-    let digits = filter { !["-", "{", "}"].contains($0) }
-    return ["0", "-1", ""].contains(self)
-      || digits.utf8.count == 32 && digits.utf8.allSatisfy { $0 == 48 }
-  }
-}

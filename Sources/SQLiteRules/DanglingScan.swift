@@ -99,7 +99,7 @@ extension Connection {
     try run(
       generated: """
         INSERT INTO temp.held_values SELECT collection, key FROM temp.missing_values
-        GROUP BY 1, 2 HAVING sum(referring) >= \(HeldValue.shared) OR \(looksLikeNone("key"))
+        GROUP BY 1, 2 HAVING sum(referring) >= \(HeldValue.shared) OR looks_like_none(key)
         """)
     if changes == 0 { return }
     // A sweep that finds a node missing has its name in the trash, but not its row. The name of 0
@@ -110,7 +110,7 @@ extension Connection {
           SELECT w.meaning ->> 'rows', j.key FROM main.cascade_journal AS j
           JOIN main.cascade_watch AS w ON w.what = j.what)
         OR (collection, key) IN (\(keysInTrash("kind IN ('row', 'object')")))
-        OR NOT \(looksLikeNone("key")) AND (collection, key) IN (\(keysInTrash("kind = 'name'")))
+        OR NOT looks_like_none(key) AND (collection, key) IN (\(keysInTrash("kind = 'name'")))
         """)
   }
 
@@ -121,12 +121,6 @@ extension Connection {
       ON t.batch = l.batch AND t.layout = l.layout AND t.part = 0
     WHERE l.\(condition) AND l.keys <= 1
     """
-  }
-
-  private func looksLikeNone(_ key: String) -> String {
-    let digits = ["-", "{", "}"].reduce("CAST(\(key) AS TEXT)") { "replace(\($0), '\($1)', '')" }
-    let zeros = String(repeating: "0", count: 32)
-    return "(\(key) IN (0, -1, '', '0', '-1', zeroblob(16)) OR \(digits) = '\(zeros)')"
   }
 
   /// Moves the missing nodes into `temp.staged`: those that are not held, or only the held ones of

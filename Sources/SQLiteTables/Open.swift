@@ -1,3 +1,4 @@
+internal import CascadeModel
 internal import CascadeStore
 internal import CascadeSystem
 package import CascadeSQLite
@@ -59,6 +60,7 @@ extension Connection {
       for statement in table.creation { try execute(statement) }
     }
     try define("cascade_value", as: CompositeKeyPart.value)
+    try define("looks_like_none") { .integer($0.looksLikeNone ? 1 : 0) }
   }
 
   /// Sorting may use as much memory again; deleting does not sort.

@@ -1,3 +1,4 @@
+internal import CascadeModel
 internal import CascadeSQLite
 internal import Glibc
 internal import SQLiteBinding
@@ -44,15 +45,13 @@ extension Value {
 
   var integer: Int64? { if case .integer(let number) = self { number } else { nil } }
 
-  /// Applications write these where SQL has NULL.
+  /// Whether applications write it where SQL has NULL.
   var looksLikeNone: Bool {
     switch self {
     case .null: true
-    case .integer(let number): number == 0 || number == -1
+    case .integer(let number): "\(number)".looksLikeNone
     case .real(let number): number == 0
-    case .text(let text):
-      ["", "0", "-1"].contains(text)
-        || text.utf8.count >= 8 && text.allSatisfy { "0-{}".contains($0) }
+    case .text(let text): text.looksLikeNone
     case .blob(let bytes): bytes.allSatisfy { $0 == 0 }
     }
   }
