@@ -1,3 +1,4 @@
+internal import CascadeEngine
 internal import CascadeModel
 internal import CascadePostgres
 internal import CascadeStore
@@ -17,7 +18,8 @@ struct Explanation {
     let isThere = try store.db.run(
       "SELECT \(table.has("$1"))", [key]
     ).bool
-    return try isThere ? alive(table, key) : deleted(table, key)
+    if isThere { return try alive(table, key) }
+    return try deletion(of: node).map(Why.deleted) ?? .unknown
   }
 
   private func alive(_ table: MappedTable, _ key: String) throws -> Why {
@@ -32,42 +34,67 @@ struct Explanation {
     let leases = try LeaseList(store: store).leases(of: table, key)
     return .alive(holders: holders, total: total, leases: leases)
   }
+}
 
-  private struct Row {
+extension Explanation: DeletionTrail {
+  struct Entry: Hashable {
+    let node: Node
     let batch: Int64
-    let rule: String?
-    let via: String?
-    let other: String?
+    fileprivate let rule: String?
+    fileprivate let via: String?
+    fileprivate let other: String?
     /// Whether Cascade deleted it.
-    let isOwn: Bool
+    fileprivate let isOwn: Bool
   }
 
-  /// The newest deletion of a node, up to a batch.
-  private func row(_ table: MappedTable, _ key: String, upTo batch: Int64) throws -> Row? {
-    try store.db.run(
+  func newest(_ node: Node, upTo batch: Int64) throws -> Entry? {
+    try entry(node, "k.batch <= \(batch)")
+  }
+
+  private func entry(_ node: Node, _ batches: String) throws -> Entry? {
+    guard let table = store.binding.tables[node.collection], let key = table.key.text(node.key)
+    else { return nil }
+    return try store.db.run(
       """
       SELECT k.batch, k.rule, k.via, k.other, k.is_own FROM cascade.deleted_node k
-      WHERE \(table.isDeleted("k", "$1")) AND k.batch <= \(batch) ORDER BY k.id DESC LIMIT 1
+      WHERE \(table.isDeleted("k", "$1")) AND \(batches) ORDER BY k.id DESC LIMIT 1
       """, [key]
     ).rows.first.map {
-      Row(batch: Int64($0[0]!)!, rule: $0[1], via: $0[2], other: $0[3], isOwn: $0[4] == "t")
+      Entry(
+        node: node, batch: Int64($0[0]!)!, rule: $0[1], via: $0[2], other: $0[3], isOwn: $0[4] == "t")
     }
   }
 
-  private func deleted(_ table: MappedTable, _ key: String) throws -> Why {
-    guard let row = try row(table, key, upTo: .max), let entry = try entry(row.batch) else {
-      return .unknown
+  func stretch(from first: Entry) throws -> DeletionStretch {
+    var stretch = DeletionStretch(batch: first.batch, steps: [], isOwn: false)
+    var (next, seen): (Entry?, Set<Entry>) = (first, [])
+    while let entry = next, seen.insert(entry).inserted, seen.count < longestDeletionTrail {
+      guard let (edge, rule, other) = reason(entry) else {
+        stretch.steps.append(Plan.Step(node: entry.node, edge: nil, rule: nil))
+        stretch.isOwn = entry.isOwn
+        break
+      }
+      stretch.steps.append(Plan.Step(node: entry.node, edge: edge, rule: rule))
+      next = try self.entry(other, "k.batch = \(first.batch)")
+      if next == nil { stretch.steps.append(Plan.Step(node: other, edge: nil, rule: nil)) }
     }
-    let (chain, isOwn) = try chain(from: table, key, row)
-    return .deleted(
-      Why.Deletion(
-        batch: row.batch, at: entry.at, id: entry.id, author: entry.author,
-        cause: !entry.isSweep ? .file : isOwn ? .unreachable : .sweep, chainStart: nil,
-        chain: chain))
+    return stretch
+  }
+
+  /// The edge by which a node followed, the rule, and the node at the edge's other end.
+  private func reason(_ entry: Entry) -> (Edge, rule: String?, other: Node)? {
+    guard let bit = entry.rule.flatMap({ Int64($0) }), let via = entry.via, let other = entry.other,
+      let relation = store.binding.relation(Int64(via)!),
+      let key = store.binding.tables[entry.node.collection]?.key.text(entry.node.key),
+      let edge = store.edge(via, key, other, "\(bit)")
+    else { return nil }
+    let losesSource = Rules(rawValue: bit).isSubset(of: .losingSource)
+    let table = losesSource ? relation.source : relation.destination
+    return (edge, Rules.name("\(bit)"), table.node(other))
   }
 
   /// The ledger has a sweep when it has ended. Until then it is one of now.
-  func entry(_ batch: Int64) throws -> Why.LedgerCause? {
+  func cause(ofBatch batch: Int64) throws -> Why.LedgerCause? {
     try store.db.run(
       """
       SELECT at, id, author, part FROM cascade.ledger WHERE batch = \(batch)
@@ -80,28 +107,5 @@ struct Explanation {
         batch: batch, at: Int64($0[0]!)!, id: $0[1]!, author: $0[2],
         isSweep: Int64($0[3]!)! == Submission.partOfSweep)
     }
-  }
-
-  /// Also returns whether Cascade deleted the last one, for no rule.
-  private func chain(
-    from table: MappedTable, _ key: String, _ row: Row
-  ) throws -> ([Plan.Step], isOwn: Bool) {
-    var (table, key, row) = (table, key, row)
-    var steps: [Plan.Step] = []
-    while steps.count < Receipt.mostListed {
-      guard let rule = row.rule, let via = row.via, let other = row.other,
-        let relation = store.binding.relation(Int64(via)!),
-        let edge = store.edge(via, key, other, rule)
-      else {
-        steps.append(Plan.Step(node: table.node(key), edge: nil, rule: nil))
-        break
-      }
-      steps.append(Plan.Step(node: table.node(key), edge: edge, rule: Rules.name(rule)))
-      let losesSource = Rules(rawValue: Int64(rule)!).isSubset(of: .losingSource)
-      (table, key) = (losesSource ? relation.source : relation.destination, other)
-      guard let next = try self.row(table, key, upTo: row.batch) else { break }
-      row = next
-    }
-    return (steps, row.isOwn && row.rule == nil)
   }
 }

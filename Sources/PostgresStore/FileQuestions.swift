@@ -95,11 +95,7 @@ extension Explanation {
     let batch = try store.db.run(
       "SELECT max(batch) FROM cascade.file WHERE root = $1 AND path = $2", [root, path]
     ).integer
-    guard let batch, let entry = try entry(batch) else { return .unknown }
-    return .deleted(
-      Why.Deletion(
-        batch: batch, at: entry.at, id: entry.id, author: entry.author,
-        cause: entry.isSweep ? .sweep : .file, chainStart: nil, chain: []))
+    return try batch.flatMap { try deletion(in: $0) }.map(Why.deleted) ?? .unknown
   }
 }
 

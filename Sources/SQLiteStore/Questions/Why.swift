@@ -14,23 +14,16 @@ extension Reader {
     }
   }
 
-  func deletion(of node: Node) throws -> Why.Deletion? {
-    try newestInTrash(node).map { try deletion(in: $0.batch, from: $0) }
-  }
+}
 
-  func deletion(in batch: Int64, from found: TrashEntry?) throws -> Why.Deletion {
-    let none: ([Plan.Step], ChainStart) = ([], (batch, false))
-    let (chain, first) = try found.map(wholeChain) ?? none
-    let entry = try self.entry(of: batch)
-    let began = try first.batch == batch ? nil : self.entry(of: first.batch)
-    let isSweep = (began ?? entry)?.isSweep == true
-    let cause: Why.Cause = !isSweep ? .file : first.wasDeletedByCascade ? .unreachable : .sweep
-    return Why.Deletion(
-      batch: batch, at: entry?.at ?? 0, id: entry?.id ?? "", author: entry?.author,
-      cause: cause, chainStart: began, chain: chain)
-  }
+/// A row, an object or a name in the trash.
+struct TrashEntry: Hashable {
+  let batch: Int64
+  let id: Int64
+}
 
-  private func entry(of batch: Int64) throws -> Why.LedgerCause? {
+extension Reader: DeletionTrail {
+  package func cause(ofBatch batch: Int64) throws -> Why.LedgerCause? {
     try db.first(
       "SELECT at, id, author, fingerprint FROM cascade_ledger WHERE seq = ?", .integer(batch)
     ) { row in
@@ -38,25 +31,15 @@ extension Reader {
       let isSweep = Batch.isSweep(id: id, author: author, fingerprint: row.integer(3))
       return Why.LedgerCause(
         batch: batch, at: row.integer(0), id: id, author: author, isSweep: isSweep)
-    }
+    } ?? Why.LedgerCause(batch: batch, at: 0, id: "", author: nil, isSweep: false)
   }
-
-  /// A row, an object or a name in the trash.
-  struct TrashEntry: Hashable {
-    let batch: Int64
-    let id: Int64
-  }
-
-  /// The beginning of a chain: its batch, and whether the trash has all of the node and not only its
-  /// name. Then Cascade deleted it, and no rule was the reason.
-  private typealias ChainStart = (batch: Int64, wasDeletedByCascade: Bool)
 
   /// The newest trash of a node. A mere name, of which an earlier batch may have more, is the last
   /// choice.
   ///
   /// No index leads from keys to the trash, so the batches are scanned, the newest first. A million
   /// rows take a fifth of a second. An index would cost a second while they are deleted.
-  private func newestInTrash(_ node: Node, upTo batch: Int64 = .max) throws -> TrashEntry? {
+  func newest(_ node: Node, upTo batch: Int64) throws -> TrashEntry? {
     let table = try binding().collections[node.collection]
     let whole = table?.stored(node.key) ?? .text(node.key.managedText)
     let parts = table?.columnValues(node.key) ?? [whole]
@@ -84,33 +67,8 @@ extension Reader {
     ) { TrashEntry(batch: $0.integer(0), id: $0.integer(1)) }.first
   }
 
-  /// A chain is not cut, as far as it fits into a message; each step takes some 150 bytes.
-  private static let longestChain: Int64 = 250_000
-
-  /// What one plan of a sweep deleted is a mere name in the next. There the chain continues with
-  /// that of the earlier plan. Removed edges may be each other's reason, so the chain ends where it
-  /// returns to a node.
-  private func wholeChain(from first: TrashEntry) throws -> ([Plan.Step], ChainStart) {
-    var (steps, isWhole) = try chain(from: first)
-    var batch = first.batch
-    var followed: Set<TrashEntry> = [first]
-    while let last = steps.last, last.rule == nil, steps.count < Reader.longestChain,
-      let earlier = try newestInTrash(last.node, upTo: batch), followed.insert(earlier).inserted
-    {
-      let (more, isMoreWhole) = try chain(from: earlier)
-      (batch, isWhole) = (earlier.batch, isMoreWhole)
-      if more.first?.rule == nil { break }
-      steps.removeLast()
-      steps += more
-    }
-    var seen: Set<Node> = []
-    isWhole = isWhole && steps.last?.rule == nil
-    return (Array(steps.prefix { seen.insert($0.node).inserted }), (batch, isWhole))
-  }
-
-  /// The other end of each step is the node of the next step, if both went in the same batch. Also
-  /// returns whether the trash has more than the name of the last one.
-  private func chain(from first: TrashEntry) throws -> ([Plan.Step], isWhole: Bool) {
+  /// The other end of each step is the node of the next step, if both went in the same batch.
+  func stretch(from first: TrashEntry) throws -> DeletionStretch {
     let steps = try db.all(
       generated: """
         WITH RECURSIVE step(depth, id, via, name, rule) AS (
@@ -138,13 +96,16 @@ extension Reader {
         LEFT JOIN main.cascade_collection AS oc
           ON oc.id = coalesce(ol.collection, x.collection, o.collection)
         ORDER BY s.depth
-        """, [.integer(first.id), .integer(first.batch), .integer(Reader.longestChain)]
+        """, [.integer(first.id), .integer(first.batch), .integer(Int64(longestDeletionTrail))]
     ) { (step: Plan.Step(row: $0, model), isWhole: $0.integer(6) != 0) }
-    return (steps.map(\.step), steps.last?.isWhole ?? false)
+    return DeletionStretch(
+      batch: first.batch, steps: steps.map(\.step), isOwn: steps.last?.isWhole ?? false)
   }
+}
 
-  // MARK: - Files
+// MARK: - Files
 
+extension Reader {
   package func why(_ destination: Destination, at now: Int64? = nil) throws -> Why {
     switch destination {
     case .node(let node): try why(node, at: now)
@@ -161,8 +122,8 @@ extension Reader {
     if total > 0 { return .alive(holders: page.edges, total: total, leases: []) }
     let collection = Destination.fileCollection + root
     if let deletion = try deletion(of: Node(collection, .text(path))) { return .deleted(deletion) }
-    return try batch(ofFile: path, in: collection).map { .deleted(try deletion(in: $0, from: nil)) }
-      ?? .unknown
+    return try batch(ofFile: path, in: collection).flatMap { try deletion(in: $0) }
+      .map(Why.deleted) ?? .unknown
   }
 
   /// The latest batch in which a sweep of files released the file, for which no rule and no node
