@@ -56,7 +56,7 @@ package struct StoppedRelationship {
 
   /// Whether it may deny the deletion of nodes at one end.
   package func denies(at end: EdgeEnd) -> Bool {
-    rules.contains(end == .source ? .denySourceDeletion : .denyDestinationDeletion)
+    rules.contains(end.denial)
   }
 
   /// Why a deletion is refused of which it is not known whether a rule denies it.

@@ -1,3 +1,4 @@
+internal import CascadeEngine
 internal import CascadeModel
 internal import CascadePostgres
 package import CascadeStore
@@ -83,8 +84,7 @@ package struct BlockedNodes {
       """
     ).rows.compactMap { row in
       store.binding.table(Int64(row[0]!)!).map { table in
-        let node = table.node(row[1]!)
-        return Reason(.denied, "\(node) must stay: \(row[2]!)", node: node, keepsNode: true)
+        .mustStay(table.node(row[1]!), because: row[2]!)
       }
     }
   }

@@ -102,15 +102,11 @@ extension Closure {
       guard let table = store.binding.table(Int64(row[0]!)!) else { return nil }
       let node = table.node(row[1]!)
       if let refusal = stoppedRefusal(via: Int(row[2]!)!) {
-        return Reason(.denied, "\(node) must stay: \(refusal)", node: node, keepsNode: true)
+        return .mustStay(node, because: refusal)
       }
       guard let relation = store.binding.relation(Int64(row[2]!)!) else { return nil }
       let edge = relation.edge(row[3]!, row[4]!)
-      let keeper = node == edge.source ? edge.destination.json.text : "\(edge.source)"
-      return Reason(
-        .denied,
-        "\(node) must stay: \"\(relation.name)\" denies its deletion while \(keeper) is there",
-        node: node, edge: edge, keepsNode: true)
+      return .mustStay(at: node == edge.source ? .source : .destination, of: edge)
     }
   }
 

@@ -1,3 +1,4 @@
+internal import CascadeEngine
 package import CascadeModel
 internal import CascadePostgres
 internal import CascadeStore
@@ -326,11 +327,7 @@ extension StoreConnection {
     let kept = try keys(of: table, selection, Receipt.mostListed)
     if kept.isEmpty { return }
     throw Rejection(
-      kept.map { key in
-        let node = table.node(key)
-        return Reason(
-          .denied, "\(node) must stay: \(table.keptText(.delete))", node: node, keepsNode: true)
-      })
+      kept.map { .mustStay(table.node($0), because: table.keptText(.delete)) })
   }
 }
 

@@ -47,7 +47,7 @@ package struct DenialConstraints {
   private func wanted(_ relation: EdgeRelation) -> [ForeignKey] {
     if relation.isStored { return [] }
     return EdgeEnd.allCases.compactMap { end in
-      let rule: Rules = end == .source ? .denySourceDeletion : .denyDestinationDeletion
+      let rule = end.denial
       let columns = relation.join?.columns(at: end) ?? (end == .source ? nil : relation.columns)
       let other = relation.table(at: end)
       guard relation.rules.contains(rule), let columns, !other.isManaged, relation.isPlain,

@@ -1,3 +1,4 @@
+internal import CascadeEngine
 internal import CascadeModel
 internal import CascadePostgres
 internal import PostgresBinding
@@ -16,18 +17,20 @@ extension Triggers {
       let edges = "\(old), \(relation.edges())"
       let leads = relation.leads(to: "o") + isGone
       return holdAlternatives(relation, edges, leads)
-        + denial(relation, "\(edges) WHERE \(leads)\(relation.andNowhereElse())")
+        + denial(
+          relation, at: .destination, "\(edges) WHERE \(leads)\(relation.andNowhereElse())")
     }
     let bySource = judged(of: table, at: .source).map { relation in
       let to = "\(relation.destination.name) t"
       guard let join = relation.join else {
         let edges = "\(old)\(relation.references(of: "o"))"
         return denial(
-          relation, "\(edges), \(to) WHERE \(relation.leads(to: "t", in: "o"))\(isGone)")
+          relation, at: .source,
+          "\(edges), \(to) WHERE \(relation.leads(to: "t", in: "o"))\(isGone)")
       }
       let isOfSource = join.source.equal("e", table.key, "o")
       return denial(
-        relation,
+        relation, at: .source,
         "\(old), \(join.name) e, \(to) WHERE \(isOfSource) AND \(relation.leads(to: "t"))\(isGone)")
     }
     let all = byDestination + bySource
@@ -66,9 +69,9 @@ extension Triggers {
       }
     }
     return refused.map { one in
-      raise(
-        "Cascade: \(one.refusal)",
-        if: "EXISTS (SELECT FROM \(old) WHERE true\(isGone))")
+      let stays = DenialText.stays(
+        table.described("o"), because: [literal(one.refusal)], words: { literal($0) })
+      return raise(stays, from: "\(old) WHERE true\(isGone)")
     }.joined(separator: "\n")
   }
 
@@ -87,24 +90,36 @@ extension Triggers {
     }.joined()
   }
 
-  private func denial(_ relation: EdgeRelation, _ rows: String) -> String {
-    let message =
-      "Cascade: \"\(relation.name)\" from \"\(relation.source.collection)\" denies this deletion"
-    return raise(message, if: "EXISTS (SELECT FROM \(rows))")
+  /// `rows` have what is deleted as `o`, and what denies it.
+  private func denial(_ relation: EdgeRelation, at end: EdgeEnd, _ rows: String) -> String {
+    let holder =
+      end == .source
+      ? relation.destination.described("t") : relation.source.described(key: relation.from())
+    let why = DenialText.held(
+      by: holder, literal(relation.name), literal(end.denial.names.joined()),
+      words: { literal($0) })
+    let node = relation.table(at: end).described("o")
+    return raise(DenialText.stays(node, because: why, words: { literal($0) }), from: rows)
   }
 
-  private func raise(_ message: String, if condition: String) -> String {
+  /// The rows may be gone when they are read again for the message.
+  private func raise(_ message: [String], from rows: String) -> String {
     """
-    IF session_user <> \(literal(role)) AND \(condition) THEN
-      RAISE EXCEPTION USING ERRCODE = 'foreign_key_violation', MESSAGE = \(literal(message));
+    IF session_user <> \(literal(role)) AND EXISTS (SELECT FROM \(rows)) THEN
+      RAISE EXCEPTION USING ERRCODE = 'foreign_key_violation', MESSAGE = coalesce(
+        (SELECT concat(\(message.joined(separator: ", "))) FROM \(rows) LIMIT 1), 'denied');
     END IF;
     """
   }
 }
 
-extension EdgeEnd {
-  /// The rule that denies the deletion of nodes at this end.
-  fileprivate var denial: Rules {
-    self == .source ? .denySourceDeletion : .denyDestinationDeletion
+extension MappedTable {
+  /// The name of the node that a row is, as SQL.
+  fileprivate func described(_ row: String) -> String { described(key: key.text(row)) }
+
+  fileprivate func described(key text: String) -> String {
+    key.all.count == 1
+      ? "concat(\(literal(collection + "/")), \(text))"
+      : "concat(\(literal("[\(JSON.string(collection).text),")), \(text), ']')"
   }
 }

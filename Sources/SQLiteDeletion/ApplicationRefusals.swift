@@ -1,3 +1,4 @@
+internal import CascadeEngine
 package import CascadeSQLite
 package import CascadeStore
 internal import SQLiteBinding
@@ -17,10 +18,11 @@ package struct ApplicationRefusal: Error, CustomStringConvertible {
   package var description: String { reasons.text }
 
   mutating func add(_ found: GoneNode, _ code: Reason.Code = .denied, because why: String) {
-    if found.isThere { nodes.append(found.id) }
-    let what = found.isThere ? "must stay: \(why)" : "no longer exists, but \(why)"
-    reasons.append(
-      Reason(code, "\(found.node) \(what)", node: found.node, keepsNode: found.isThere))
+    if found.isThere {
+      nodes.append(found.id)
+      return reasons.append(.mustStay(found.node, because: why, code))
+    }
+    reasons.append(Reason(code, "\(found.node) no longer exists, but \(why)", node: found.node))
   }
 }
 

@@ -1,3 +1,4 @@
+internal import CascadeEngine
 package import CascadeModel
 internal import CascadeSQLite
 package import SQLiteBinding
@@ -59,8 +60,10 @@ struct DenialTriggers {
 
   /// The error message, as SQL over the clauses that deny `row`.
   func message(_ row: String) -> String {
-    "\(denied.described(row)) || ' must stay: ' || \(holder) || ' holds it by \"' || "
-      + "\(relationship) || \(literal("\" (\(rule.names.joined()))"))"
+    let why = DenialText.held(
+      by: holder, relationship, literal(rule.names.joined()), words: { literal($0) })
+    return DenialText.stays(denied.described(row), because: why, words: { literal($0) })
+      .joined(separator: " || ")
   }
 
   /// For denied rows that REPLACE displaces by a UNIQUE value other than their key. Before a row is

@@ -192,22 +192,15 @@ extension Connection {
 extension Denial {
   init(_ found: GoneNode, because why: String, mayEnd: Bool = true) {
     (denied, self.mayEnd) = (found.id, mayEnd)
-    reason = Reason(.denied, "\(found.node) must stay: \(why)", node: found.node, keepsNode: true)
+    reason = .mustStay(found.node, because: why)
   }
 
   fileprivate init(row: Row, _ model: StoreModel) {
     let edge = Edge(row: row, model)
-    let deniesSource = row.integer(7) != 0
-    let denied: Node? = deniesSource ? edge.source : edge.destination.node
-    let holder: Node? = deniesSource ? edge.destination.node : edge.source
-    let follows = !deniesSource && edge.rules.contains(.deleteSourceIfDestinationDeleted)
-    let rule = deniesSource ? "denySourceDeletion" : "denyDestinationDeletion"
+    let end: EdgeEnd = row.integer(7) != 0 ? .source : .destination
+    let follows = end == .destination && edge.rules.contains(.deleteSourceIfDestinationDeleted)
     self.denied = row.integer(8)
-    reason = Reason(
-      .denied,
-      "\(denied?.description ?? "") must stay: \(holder?.description ?? "") holds it by "
-        + "\"\(edge.name)\" (\(follows ? "ON DELETE CASCADE" : rule))",
-      node: denied, edge: edge, keepsNode: denied != nil)
+    reason = .mustStay(at: end, of: edge, by: follows ? "ON DELETE CASCADE" : nil)
   }
 }
 

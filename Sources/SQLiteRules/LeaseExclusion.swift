@@ -1,3 +1,4 @@
+internal import CascadeEngine
 internal import CascadeModel
 package import CascadeSQLite
 internal import CascadeStore
@@ -146,10 +147,10 @@ extension Connection {
       let denied = row.node(1, binding.model)
       return Denial(
         denied: row.integer(0),
-        reason: Reason(
-          .denied,
-          "\(denied) must stay: \(row.node(3, binding.model)) is leased, "
-            + "and would be deleted with it by \"\(name)\"", node: denied, keepsNode: true))
+        reason: .mustStay(
+          denied,
+          because: "\(row.node(3, binding.model)) is leased, and would be deleted with it by "
+            + "\"\(name)\""))
     }
   }
 

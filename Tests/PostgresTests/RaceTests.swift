@@ -244,7 +244,7 @@ struct RaceTests {
 
   // MARK: - Denials
 
-  @Test("A denied deletion is refused at once, and names the relationship")
+  @Test("A denied deletion is refused at once, and names what denies it")
   func denial() throws {
     let model = Music.model().replacing(
       "rules: [\"deleteDestinationIfAllSourcesDeleted\"]",
@@ -254,7 +254,7 @@ struct RaceTests {
       try store.bySQL("DELETE FROM photo WHERE id = 1")
     }
     #expect(error?.sqlState == "23503")
-    #expect(error?.message == "Cascade: \"photo\" from \"albums\" denies this deletion")
+    #expect(error?.message == "photos/1 must stay: albums/a1 holds it by \"photo\" (denyDestinationDeletion)")
     try store.bySQL("BEGIN; DELETE FROM album; DELETE FROM photo; COMMIT")
   }
 }

@@ -3,6 +3,9 @@ package enum EdgeEnd: String, CaseIterable, Hashable, Sendable {
   case source, destination
 
   package var other: EdgeEnd { self == .source ? .destination : .source }
+
+  /// The rule that denies the deletion of nodes at this end.
+  package var denial: Rules { self == .source ? .denySourceDeletion : .denyDestinationDeletion }
 }
 
 /// What one rule does. Statements and sets of rules are made from this table.

@@ -1,0 +1,46 @@
+package import CascadeModel
+package import CascadeStore
+
+/// Why a node must stay, in the same words wherever it is told: by a trigger to an application, by a receipt,
+/// by a sweep.
+package enum DenialText {
+  /// The parts of a sentence. A trigger makes some of them from rows, as SQL; `words` turns the others into
+  /// what they are put together with.
+  package static func stays(
+    _ node: String, because why: [String], words: (String) -> String = { $0 }
+  ) -> [String] { [node, words(" must stay: ")] + why }
+
+  /// That an edge holds the node by a rule.
+  package static func held(
+    by holder: String, _ relationship: String, _ rule: String, words: (String) -> String = { $0 }
+  ) -> [String] {
+    [holder, words(" holds it by \""), relationship, words("\" ("), rule, words(")")]
+  }
+}
+
+extension Reason {
+  package static func mustStay(
+    _ node: Node, because why: String, _ code: Code = .denied
+  ) -> Reason {
+    Reason(
+      code, DenialText.stays("\(node)", because: [why]).joined(), node: node, keepsNode: true)
+  }
+
+  /// An edge denies the deletion of the node at one end. `rule` tells by what, if it is no rule of the
+  /// model's.
+  package static func mustStay(at end: EdgeEnd, of edge: Edge, by rule: String? = nil) -> Reason {
+    let why = DenialText.held(
+      by: edge.described(end.other), edge.name, rule ?? end.denial.names.joined())
+    let node = end == .source ? edge.source : edge.destination.node
+    return Reason(
+      .denied, DenialText.stays(edge.described(end), because: why).joined(), node: node, edge: edge,
+      keepsNode: node != nil)
+  }
+}
+
+extension Edge {
+  fileprivate func described(_ end: EdgeEnd) -> String {
+    if end == .source { return "\(source)" }
+    return destination.node.map { "\($0)" } ?? destination.json.text
+  }
+}
