@@ -61,7 +61,8 @@ extension Explanation: DeletionTrail {
       """, [key]
     ).rows.first.map {
       Entry(
-        node: node, batch: Int64($0[0]!)!, rule: $0[1], via: $0[2], other: $0[3], isOwn: $0[4] == "t")
+        node: node, batch: Int64($0[0]!)!, rule: $0[1], via: $0[2], other: $0[3],
+        isOwn: $0[4] == "t")
     }
   }
 

@@ -18,14 +18,11 @@ extension PostgresWriter {
   private func sweepAllowed(
     _ kinds: [SweepKind], _ now: Int64, _ manners: StepPolicy
   ) throws -> SweepResult {
-    var result = SweepResult(kinds: kinds, outcome: .nothing)
+    let course = PostgresSweep(self, kinds, now, manners)
     let found = try kinds.scansTables ? findDangling() : DanglingFound()
-    if try kinds.readsJournal || kinds.scansTables || unfinishedSweep != nil {
-      try sweepEdges(kinds, found, now, manners, &result)
-      if try needsBothKinds(kinds, result) { try sweepBothKinds(now, manners, &result) }
-    }
-    if kinds.sweepsUnreachable(from: model) { try sweepUnreachable(now, manners, &result) }
-    if kinds.sweepsUnreferenced(of: model) { try sweepUnreferenced(now, manners, &result) }
+    course.found = found
+    try course.sweepNodes(of: kinds)
+    var result = course.result
     if kinds.sweepsFiles { try sweepFiles(now, &result) }
     if kinds.deletesTrash {
       var expired = ExpiredRows(store, at: now)
@@ -43,7 +40,7 @@ extension PostgresWriter {
     if !problems.isEmpty && result.outcome == .nothing { result.outcome = .blocked }
   }
 
-  private func sweepEdges(
+  func sweepEdges(
     _ kinds: [SweepKind], _ found: DanglingFound, _ now: Int64, _ manners: StepPolicy,
     _ result: inout SweepResult
   ) throws {
@@ -128,34 +125,6 @@ extension PostgresWriter {
     result.add(part)
     // What one part had to leave does not undo what another one did.
     if wasDone && part.outcome == .blocked && !part.isCutShort { result.outcome = .done }
-  }
-
-  /// Each kind left something to the other that it would have to delete first. Neither can go first, but
-  /// both together can, as soon as both have read the journal.
-  private func needsBothKinds(_ kinds: [SweepKind], _ result: SweepResult) throws -> Bool {
-    if kinds.cascades == kinds.counts || !store.binding.denies || result.outcome == .held {
-      return false
-    }
-    let isRead = """
-      NOT EXISTS (SELECT FROM cascade.journal j
-        WHERE NOT \(store.binding.waits("j")) AND \(Causes.unplanned.include("j")))
-      """
-    return try db.run("SELECT \(HeldEdges.areAnyUnplanned) AND \(isRead)").bool
-  }
-
-  private func sweepBothKinds(
-    _ now: Int64, _ manners: StepPolicy, _ result: inout SweepResult
-  ) throws {
-    let kinds: [SweepKind] = [.cascade, .refcount]
-    var both = SweepResult(kinds: kinds, outcome: .nothing)
-    try sweepEdges(kinds, DanglingFound(), now, manners, &both)
-    if both.deletedCount == 0 && both.outcome != .held { return }
-    result.add(both)
-    try result.dropDenialsOfGoneNodes { node in
-      guard let table = store.binding.tables[node.collection], let key = table.key.text(node.key)
-      else { return false }
-      return try db.run("SELECT \(table.has("$1"))", [key]).bool
-    }
   }
 
   /// The waves of a sweep that goes on or begins, and whether there may be more to do. Nil if nothing

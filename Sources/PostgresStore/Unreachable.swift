@@ -12,7 +12,6 @@ extension PostgresWriter {
   func sweepUnreachable(
     _ now: Int64, _ manners: StepPolicy, _ result: inout SweepResult
   ) throws {
-    if result.isCutShort { return }
     // What nothing that can be read refers to may be referred to by what cannot be read.
     let problems = store.binding.problems.map { Reason(.invalid, "\($0)") }
     var part = SweepResult(kinds: result.kinds, outcome: problems.isEmpty ? .nothing : .blocked)

@@ -12,7 +12,6 @@ extension PostgresWriter {
   func sweepUnreferenced(
     _ now: Int64, _ manners: StepPolicy, _ result: inout SweepResult
   ) throws {
-    if result.isCutShort { return }
     for isFree in [true, false] {
       // What went may have been the last to refer to something.
       while try sweepUnreferenced(isFree: isFree, now, manners, &result) {}

@@ -89,15 +89,7 @@ extension Writer {
 
   private func sweepAllParts() throws {
     do {
-      var isOver = false
-      while !isOver {
-        try sweepParts()
-        let before = sweepRun.result.deletedCount
-        try sweepUnreachablePart()
-        try sweepUnreferencedParts()
-        // A node that is gone now may have denied something that the earlier parts found.
-        isOver = try sweepRun.result.deletedCount == before || !db.hasDenialsOfThisSweep
-      }
+      try sweepNodes(of: sweepRun.requestedKinds)
     } catch let error where error.isPermanentFailure {
       // It is not known when the sweep can go on. The batch is closed, so that it can be undone.
       try closeAtEnd()
@@ -129,63 +121,12 @@ extension Writer {
     try closeAtEnd()
   }
 
-  private func sweepParts() throws {
-    let kinds = sweepRun.requestedKinds
-    try sweepReleasedValues()
-    if sweepRun.result.isCutShort { return }
-    let hasLaterParts = kinds.sweepsUnreachable(from: model) || kinds.sweepsUnreferenced(of: model)
-    var parts = try parts(of: kinds)[...]
-    while let part = parts.popFirst() {
-      try sweepEdges(part, hasMoreParts: hasLaterParts || !parts.isEmpty)
-      sweepRun.deletedByEarlierParts =
-        current.hold.wasApproved ? [:] : sweepRun.result.byCollection
-      if sweepRun.result.isCutShort { break }
-    }
-    if try !sweepRun.result.isCutShort && needsBothKinds(kinds) { try sweepBothKinds() }
-  }
-
-  /// A node that stays denied was reported when it was first denied.
-  private func sweepBothKinds() throws {
-    let before = sweepRun.result
-    var isNews = false
-    defer { if !isNews { sweepRun.result = before } }
-    try dropDenialsOfGoneNodes()
-    try sweepEdges([.cascade, .refcount])
-    let both = sweepRun.result
-    isNews = both.deletedCount > before.deletedCount || both.isCutShort || both.outcome == .held
-  }
-
-  /// Another part may have released what one part denied.
-  private func dropDenialsOfGoneNodes() throws {
-    try sweepRun.result.dropDenialsOfGoneNodes { try isThere($0) }
-  }
-
-  /// Each kind left something to the other that it would have to delete first. Neither kind can go
-  /// first, but both together can, as soon as both have read the journal equally far.
-  private func needsBothKinds(_ kinds: [SweepKind]) throws -> Bool {
-    if attachment.isDetached || isPartlyBound || sweepRun.plan != nil { return false }
-    return try leavesCandidates(kinds)
-      && db.journalPosition(.cascade) == db.journalPosition(.refcount)
-  }
-
-  private func leavesCandidates(_ kinds: [SweepKind]) throws -> Bool {
+  fileprivate func leavesCandidates(_ kinds: [SweepKind]) throws -> Bool {
     if kinds.cascades == kinds.counts { return false }
     return try db.integer(
       generated: """
         SELECT 1 FROM cascade_candidate WHERE waits_for IN \(WaitsFor.otherKind) AND rule LIMIT 1
         """) != nil
-  }
-
-  private func sweepUnreachablePart() throws {
-    let kinds = sweepRun.requestedKinds
-    if !kinds.sweepsUnreachable(from: model) || sweepRun.result.isCutShort { return }
-    try dropDenialsOfGoneNodes()
-    if attachment.isDetached { throw StoreError.detached }
-    try adaptToSchema()
-    try findWaitingKeys()
-    defer { try? db.empty(.waitingKeys) }
-    try sweepEdges([.unreachable], hasMoreParts: kinds.sweepsUnreferenced(of: model))
-    try recordReachingLeases(at: clock.now)
   }
 
   /// If other writers cut the sweep short, the rest is not done now: the whole sweep runs again.
@@ -202,7 +143,7 @@ extension Writer {
   /// What dangled before the store was watched waits for approval by itself, without what can go
   /// now. One kind leaves to the other what a scan of whole tables would not leave. A scan that
   /// finds nothing needs no lock.
-  private func parts(of kinds: [SweepKind]) throws -> [[SweepKind]] {
+  fileprivate func parts(of kinds: [SweepKind]) throws -> [[SweepKind]] {
     if sweepRun.plan != nil { return [kinds] }
     var edges = kinds.filter(\.sweepsEdges)
     // If no rule counts, a sweep that cascades has done everything.
@@ -368,4 +309,43 @@ extension Writer {
         """) ?? 0)
     current.lostCount = Int(try db.integer("SELECT count(*) FROM temp.lost_edges") ?? 0)
   }
+}
+
+extension Writer: SweepCourse {
+  package var result: SweepResult {
+    get { sweepRun.result }
+    set { sweepRun.result = newValue }
+  }
+
+  package func sweepCauses(of kinds: [SweepKind]) throws {
+    try sweepReleasedValues()
+    if result.isCutShort { return }
+    let hasLaterParts = kinds.sweepsUnreachable(from: model) || kinds.sweepsUnreferenced(of: model)
+    var parts = try parts(of: kinds)[...]
+    while let part = parts.popFirst() {
+      try sweepEdges(part, hasMoreParts: hasLaterParts || !parts.isEmpty)
+      sweepRun.deletedByEarlierParts = current.hold.wasApproved ? [:] : result.byCollection
+      if result.isCutShort { break }
+    }
+  }
+
+  package func leaveEachOther(_ kinds: [SweepKind]) throws -> Bool {
+    if attachment.isDetached || isPartlyBound || sweepRun.plan != nil { return false }
+    return try leavesCandidates(kinds)
+      && db.journalPosition(.cascade) == db.journalPosition(.refcount)
+  }
+
+  package func sweepBothKinds() throws { try sweepEdges([.cascade, .refcount]) }
+
+  package func sweepUnreachable() throws {
+    if attachment.isDetached { throw StoreError.detached }
+    try adaptToSchema()
+    try findWaitingKeys()
+    defer { try? db.empty(.waitingKeys) }
+    let kinds = sweepRun.requestedKinds
+    try sweepEdges([.unreachable], hasMoreParts: kinds.sweepsUnreferenced(of: model))
+    try recordReachingLeases(at: clock.now)
+  }
+
+  package var haveDeniedNodes: Bool { get throws { try db.hasDenialsOfThisSweep } }
 }

@@ -15,9 +15,7 @@ internal import SQLiteTables
 /// 2. What a part deletes may have been the last to refer to something. So the parts are repeated
 ///    until they delete nothing more.
 extension Writer {
-  func sweepUnreferencedParts() throws {
-    let isAsked = sweepRun.requestedKinds.sweepsUnreferenced(of: model)
-    if !isAsked || sweepRun.result.isCutShort { return }
+  package func sweepUnreferenced() throws {
     if attachment.isDetached { throw StoreError.detached }
     try adaptToSchema()
     try findWaitingKeys()
