@@ -306,7 +306,7 @@ extension Connection {
   func losses(
     _ binding: Binding, _ numbers: NumberedTables, ofDeadOnly: Bool = true
   ) throws(SQLiteError) -> [CollectionCount] {
-    let isDead = ofDeadOnly ? "g.rule = 0 AND NOT g.counts" : "true"
+    let isDead = ofDeadOnly ? GoneRow.wentBefore("g") : "true"
     var losses: [CollectionCount] = []
     for relation in binding.edgeRelations {
       for (rows, all) in relation.losses(numbers) {

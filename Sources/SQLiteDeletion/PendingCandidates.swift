@@ -28,20 +28,23 @@ extension Writer {
     try noteEdgesOfCandidates()
     // Stored edges and join rows are deleted with either end, and a managed destination leaves no
     // number behind.
+    let rule = Rules.deleteSourceIfDestinationDeleted
     try db.run(
       """
-      UPDATE temp.new_candidates SET stored = 1 WHERE rule = 4 AND (
+      UPDATE temp.new_candidates SET stored = 1 WHERE rule = \(rule.bits) AND (
         EXISTS (SELECT 1 FROM cascade_edge AS e WHERE e.source = new_candidates.id
-          AND e.name = new_candidates.name AND e.destination = new_candidates.via AND e.rules & 4)
+          AND e.name = new_candidates.name AND e.destination = new_candidates.via AND e.rules & \(rule.bits))
         OR EXISTS (SELECT 1 FROM temp.lost_edges AS l WHERE l.source = new_candidates.id
-          AND l.name = new_candidates.name AND l.destination = new_candidates.via AND l.rules & 4))
+          AND l.name = new_candidates.name AND l.destination = new_candidates.via AND l.rules & \(rule.bits)))
       """)
     for relation in binding.examinedRelations
     where relation.isInJoinTable || relation.destination.kind == .managed {
-      if !relation.rules.contains(.deleteSourceIfDestinationDeleted) { continue }
+      if !relation.rules.contains(rule) { continue }
       try db.run(
-        "UPDATE temp.new_candidates SET stored = 1 WHERE rule = 4 AND name = ? AND collection = ?",
-        .integer(relation.nameId), .integer(relation.source.id))
+        """
+        UPDATE temp.new_candidates SET stored = 1 WHERE rule = \(rule.bits)
+        AND name = \(relation.nameId) AND collection = \(relation.source.id)
+        """)
     }
   }
 
@@ -227,7 +230,8 @@ extension Connection {
       """)
     let vanished = """
       SELECT via FROM temp.due_candidates
-      WHERE node IS NOT NULL AND via IS NOT NULL AND NOT via_there AND rule = 4 AND NOT stored
+      WHERE node IS NOT NULL AND via IS NOT NULL AND NOT via_there AND NOT stored
+      AND rule = \(Rules.deleteSourceIfDestinationDeleted.bits)
       """
     // The sweep that wrote the notices about these nodes knew what was denied then. No second
     // notice is due.
@@ -243,12 +247,14 @@ extension Connection {
         SELECT coalesce(via, 0), name, node, \(declared), rule, 0, \(Removal.sourceDeleted.code)
         FROM temp.due_candidates
         WHERE node IS NOT NULL
-        AND (rule = 32 OR rule = 8 AND NOT is_over)
+        AND (rule = \(Rules.deleteDestinationIfAllSourcesDeleted.bits)
+          OR rule = \(Rules.deleteDestinationIfSourceDeleted.bits) AND NOT is_over)
         UNION ALL
         SELECT node, name, coalesce(via, 0), \(declared), rule, 0,
           \(Removal.destinationDeleted.code)
         FROM temp.due_candidates
-        WHERE node IS NOT NULL AND (rule = 16 OR rule = 4 AND stored AND NOT is_over)
+        WHERE node IS NOT NULL AND (rule = \(Rules.deleteSourceIfAllDestinationsDeleted.bits)
+          OR rule = \(Rules.deleteSourceIfDestinationDeleted.bits) AND stored AND NOT is_over)
         ON CONFLICT DO UPDATE SET rules = rules | excluded.rules
         """)
   }
@@ -342,7 +348,7 @@ extension Connection {
     let rule = Rules.deleteSourceIfDestinationDeleted
     try run(
       """
-      UPDATE temp.due_candidates SET is_over = 1 WHERE rule = 4 AND stored AND EXISTS (
+      UPDATE temp.due_candidates SET is_over = 1 WHERE rule = \(rule.bits) AND stored AND EXISTS (
         SELECT 1 FROM cascade_edge AS e
         WHERE e.source = node AND e.name = due_candidates.name AND e.destination = via)
       """)
@@ -354,7 +360,7 @@ extension Connection {
       try run(
         generated: """
           UPDATE temp.due_candidates SET is_over = 1
-          WHERE rule = 4 AND stored AND name = \(relation.nameId)
+          WHERE rule = \(rule.bits) AND stored AND name = \(relation.nameId)
           AND collection = \(relation.source.id) AND via_collection = \(relation.destination.id)
           AND \(relation.isInJoinTable ? isEdge : "(via_there OR NOT \(isEdge))")
           """)
@@ -369,7 +375,8 @@ extension Connection {
       try run(
         generated: """
           UPDATE temp.due_candidates SET is_over = 1
-          WHERE rule = 4 AND stored AND name = \(relation.nameId) AND collection = \(source.id)
+          WHERE rule = \(Rules.deleteSourceIfDestinationDeleted.bits) AND stored AND name = \(relation.nameId)
+          AND collection = \(source.id)
           AND EXISTS (SELECT 1 FROM \(source.rows) AS s
             WHERE \(source.hasKey("s", "due_candidates.key")) AND \(relation.isEdge)
             AND \(relation.destination.hasRow(withKey: relation.reference)))

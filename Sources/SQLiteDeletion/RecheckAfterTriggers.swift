@@ -9,7 +9,7 @@ internal import SQLiteRules
 extension Writer {
   /// A node that is held in this way stays, and D is found again without it.
   func recheckAfterTriggers(_ slice: Slice, _ ends: NodeCounts) throws {
-    if !binding.hasTriggers || !ends.has(rule: 32) { return }
+    if !binding.hasTriggers || !ends.has(.deleteDestinationIfAllSourcesDeleted) { return }
     let relations = binding.examinedRelations.filter {
       $0.rules.contains(.deleteDestinationIfAllSourcesDeleted)
         && $0.referringTable.map(binding.mayBeWrittenByTrigger) ?? false
@@ -40,7 +40,7 @@ extension Writer {
       generated: """
         SELECT g.id FROM temp.gone AS g
         CROSS JOIN \(destination.nodes) AS m ON m.id = g.id AND m.collection = \(destination.id)
-        WHERE g.seq > ?1 AND g.seq <= ?2 AND g.rule = 32 AND g.name = \(relation.nameId) AND \(isHeld)
+        WHERE g.seq > ?1 AND g.seq <= ?2 AND g.rule = \(Rules.deleteDestinationIfAllSourcesDeleted.bits) AND g.name = \(relation.nameId) AND \(isHeld)
         """, slice.bound
     ) { $0.integer(0) }
   }

@@ -108,7 +108,7 @@ package struct Closure {
     if try db.integer(generated: roots) == nil { return }
     try db.run(
       generated: """
-        DELETE FROM temp.gone WHERE rule = 32 AND collection IN (\(roots)) AND EXISTS (
+        DELETE FROM temp.gone WHERE rule = \(Rules.deleteDestinationIfAllSourcesDeleted.bits) AND collection IN (\(roots)) AND EXISTS (
           SELECT 1 FROM main.cascade_edge AS e WHERE e.destination = gone.id
           AND e.source NOT IN (SELECT id FROM temp.gone))
         """, [])

@@ -111,7 +111,9 @@ extension Connection {
   /// application. SQLite would delete the node with the one it refers to, so that one must stay
   /// too.
   func leaseDenials(_ binding: Binding) throws -> [Denial] {
-    if try integer("SELECT 1 FROM temp.new_candidates WHERE rule = 4 LIMIT 1") == nil { return [] }
+    let follow =
+      "SELECT 1 FROM temp.new_candidates WHERE rule = \(Rules.deleteSourceIfDestinationDeleted.bits) LIMIT 1"
+    if try integer(generated: follow) == nil { return [] }
     var denials: [Denial] = []
     for relation in binding.impliedRelations where relation.isForeignKey {
       denials += try leaseDenials(relation.name, relation.nameId, of: relation.source, binding)
@@ -126,23 +128,25 @@ extension Connection {
     _ name: String, _ number: Int64, of source: NodeTable, _ binding: Binding
   ) throws -> [Denial] {
     let bound: [Value] = [.integer(number), .integer(source.id)]
+    let rule = Rules.deleteSourceIfDestinationDeleted
+    let isOne = "rule = \(rule.bits) AND name = ?1 AND collection = ?2"
     try storeKeysOfRows(
       binding,
       """
-      SELECT via AS id FROM temp.new_candidates WHERE rule = 4 AND name = ?1 AND collection = ?2 AND via < 0
-      UNION SELECT id FROM temp.new_candidates WHERE rule = 4 AND name = ?1 AND collection = ?2 AND id < 0
+      SELECT via AS id FROM temp.new_candidates WHERE \(isOne) AND via < 0
+      UNION SELECT id FROM temp.new_candidates WHERE \(isOne) AND id < 0
       """, bound)
     return try all(
-      """
-      SELECT s.via, c.name, coalesce(k.key, n.key), sc.name, coalesce(sk.key, sn.key)
-      FROM temp.new_candidates AS s CROSS JOIN temp.gone AS g ON g.id = s.via AND g.counts
-      JOIN cascade_collection AS c ON c.id = g.collection
-      JOIN cascade_collection AS sc ON sc.id = s.collection
-      LEFT JOIN temp.known AS k ON k.id = s.via LEFT JOIN cascade_node AS n ON n.id = s.via
-      LEFT JOIN temp.known AS sk ON sk.id = s.id LEFT JOIN cascade_node AS sn ON sn.id = s.id
-      WHERE s.rule = 4 AND s.name = ? AND s.collection = ?
-      AND s.id NOT IN (SELECT id FROM temp.blocked)
-      """, bound[0], bound[1]
+      generated: """
+        SELECT s.via, c.name, coalesce(k.key, n.key), sc.name, coalesce(sk.key, sn.key)
+        FROM temp.new_candidates AS s CROSS JOIN temp.gone AS g ON g.id = s.via AND g.counts
+        JOIN cascade_collection AS c ON c.id = g.collection
+        JOIN cascade_collection AS sc ON sc.id = s.collection
+        LEFT JOIN temp.known AS k ON k.id = s.via LEFT JOIN cascade_node AS n ON n.id = s.via
+        LEFT JOIN temp.known AS sk ON sk.id = s.id LEFT JOIN cascade_node AS sn ON sn.id = s.id
+        WHERE s.rule = \(rule.bits) AND s.name = ? AND s.collection = ?
+        AND s.id NOT IN (SELECT id FROM temp.blocked)
+        """, bound
     ) { row in
       let denied = row.node(1, binding.model)
       return Denial(

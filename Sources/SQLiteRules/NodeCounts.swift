@@ -1,3 +1,4 @@
+package import CascadeModel
 package import CascadeSQLite
 package import SQLiteBinding
 
@@ -24,7 +25,8 @@ package struct NodeCounts {
 
   package var collections: Set<Int64> { Set(rows.keys.map(\.collection)) }
 
-  package func has(rule: Int64) -> Bool { rows.keys.contains { $0.rule == rule } }
+  /// Whether some of them go by this rule, or by none.
+  package func has(_ rule: Rules) -> Bool { rows.keys.contains { $0.rule == rule.bits } }
 
   package func has(_ table: NodeTable) -> Bool { rows.keys.contains { $0.collection == table.id } }
 

@@ -21,7 +21,7 @@ package struct ReasonCheck {
   /// Queries for the nodes that have no reason any more. A condition for rows `g` of `temp.gone` is
   /// to be added with AND.
   package var withoutReason: [Query] {
-    (ends.has(rule: 0) ? binding.collections.values.map(returned) : [])
+    (ends.has([]) ? binding.collections.values.map(returned) : [])
       + [
         "SELECT g.id FROM temp.gone AS g WHERE g.via IN (SELECT id FROM temp.staying_nodes)"
           as Query
@@ -44,29 +44,32 @@ package struct ReasonCheck {
   /// comes.
   private func stillLinked(_ relation: EdgeRelation) -> [Query] {
     var nodes: [Query] = []
-    if ends.has(rule: 32) && binding.countsAtDestination(relation) {
-      nodes += destinations(of: relation, rule: 32)
+    if ends.has(.deleteDestinationIfAllSourcesDeleted) && binding.countsAtDestination(relation) {
+      nodes += destinations(of: relation, .deleteDestinationIfAllSourcesDeleted)
     }
     // One lost edge is enough to delete the destination. If its source exists again, the next plan
     // can tell what follows.
-    if ends.has(rule: 8) && relation.rules.contains(.deleteDestinationIfSourceDeleted) {
-      nodes += destinations(of: relation, rule: 8).map { edges -> Query in
+    if ends.has(.deleteDestinationIfSourceDeleted)
+      && relation.rules.contains(.deleteDestinationIfSourceDeleted)
+    {
+      nodes += destinations(of: relation, .deleteDestinationIfSourceDeleted).map { edges -> Query in
         "\(edges) AND \(relation.source.mayBeNode("g.via", "s", numbers))"
       }
     }
-    if !ends.has(rule: 16) || !relation.countsAtSource { return nodes }
+    if !ends.has(.deleteSourceIfAllDestinationsDeleted) || !relation.countsAtSource { return nodes }
     return nodes
       + ends.forms(of: relation.source).map { form -> Query in
         let edges = relation.edgesFromSources(in: .gone, form)
-        return "SELECT g.id \(edges) AND g.rule = 16 AND g.name = \(relation.nameId)"
+        return
+          "SELECT g.id \(edges) AND g.rule = \(Rules.deleteSourceIfAllDestinationsDeleted.bits) AND g.name = \(relation.nameId)"
       }
   }
 
-  private func destinations(of relation: EdgeRelation, rule: Int) -> [Query] {
+  private func destinations(of relation: EdgeRelation, _ rule: Rules) -> [Query] {
     ends.forms(of: relation.destination).map { form -> Query in
       let edges = relation.edgesToDestinations(
         in: numbers.existingReferences(relation), form, numbers)
-      return "SELECT g.id \(edges) AND g.rule = \(rule) AND g.name = \(relation.nameId)"
+      return "SELECT g.id \(edges) AND g.rule = \(rule.bits) AND g.name = \(relation.nameId)"
     }
   }
 
@@ -77,18 +80,19 @@ package struct ReasonCheck {
       $0.rules.contains(.deleteSourceIfDestinationDeleted)
     }
     let counted = binding.examinedRelations.filter { $0.countsAtSource && !$0.leadsToFiles }
-    return noLongerDangling(following, rule: 4) + noLongerDangling(counted, rule: 16)
+    return noLongerDangling(following, .deleteSourceIfDestinationDeleted)
+      + noLongerDangling(counted, .deleteSourceIfAllDestinationsDeleted)
   }
 
-  private func noLongerDangling(_ relations: [EdgeRelation], rule: Int64) -> [Query] {
-    if !ends.has(rule: rule) { return [] }
+  private func noLongerDangling(_ relations: [EdgeRelation], _ rule: Rules) -> [Query] {
+    if !ends.has(rule) { return [] }
     return Dictionary(grouping: relations, by: \.source).flatMap { source, relations -> [Query] in
       Dictionary(grouping: relations, by: \.nameId).flatMap { name, alike -> [Query] in
         let missing = alike.map { "NOT \($0.refersToMissingNode)" }
         return ends.forms(of: source).map { form -> Query in
           """
           SELECT g.id FROM temp.gone AS g CROSS JOIN \(source.row("s", of: "g.id", form))
-          WHERE g.rule = \(rule) AND g.name = \(name) AND g.via IN (SELECT id FROM temp.gone)
+          WHERE g.rule = \(rule.bits) AND g.name = \(name) AND g.via IN (SELECT id FROM temp.gone)
           AND \(missing.joined(separator: " AND "))
           """
         }

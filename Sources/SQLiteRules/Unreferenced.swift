@@ -39,7 +39,7 @@ struct UnreferencedSearch {
     try db.run(
       """
       INSERT INTO temp.staged(id, collection) SELECT g.id, g.collection FROM temp.gone AS g
-      WHERE g.rule = 0 AND g.counts AND g.collection = \(collection) AND \(slice.contains())
+      WHERE \(GoneRow.isFirst("g")) AND g.collection = \(collection) AND \(slice.contains())
       """)
   }
 

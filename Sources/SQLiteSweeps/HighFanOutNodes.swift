@@ -57,8 +57,8 @@ extension Writer {
 
   func isGone(_ slice: Slice) throws -> Bool {
     try db.integer(
-      "SELECT 1 FROM temp.gone WHERE rule = 0 AND NOT counts AND seq > ? AND seq <= ?",
-      .integer(slice.low), .integer(slice.high)) != nil
+      "SELECT 1 FROM temp.gone AS g WHERE \(GoneRow.wentBefore("g")) AND \(slice.contains())")
+      != nil
   }
 
   func isRow(_ slice: Slice) throws -> Bool {

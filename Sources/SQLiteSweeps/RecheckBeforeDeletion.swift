@@ -55,15 +55,19 @@ extension Writer {
     try db.findLeased(binding, current.numbers, at: clock.now)
     try db.run(
       """
-      INSERT OR IGNORE INTO temp.staying_nodes SELECT id FROM temp.gone
-      WHERE seq > ? AND seq <= ? AND (rule <> 0 OR counts) AND (id IN (SELECT id FROM temp.leased)
-        OR collection IN (SELECT id FROM temp.leased_collection))
-      """, .integer(slice.low), .integer(slice.high))
+      INSERT OR IGNORE INTO temp.staying_nodes SELECT g.id FROM temp.gone AS g
+      WHERE \(slice.contains()) AND \(GoneRow.goes("g")) AND (g.id IN (SELECT id FROM temp.leased)
+        OR g.collection IN (SELECT id FROM temp.leased_collection))
+      """)
+  }
+
+  /// The reference to nothing of a node that follows its destination proves the reason.
+  private var needsItsRow: String {
+    "g.rule <> \(Rules.deleteSourceIfDestinationDeleted.bits) AND \(GoneRow.goes("g"))"
   }
 
   /// Another connection deleted rows of the table, so another row may have taken the place of a
-  /// planned one. A node that is deleted by rule 4 needs no check of its row: its reference to
-  /// nothing proves the reason.
+  /// planned one.
   private func excludeChangedRows(_ slice: Slice) throws {
     for table in binding.collections.values
     where current.step.collectionsChangedByOthers.contains(table.id) && table.table?.rowid != nil {
@@ -71,14 +75,14 @@ extension Writer {
         slice,
         """
         SELECT g.id FROM temp.gone AS g
-        WHERE g.rule <> 4 AND (g.rule <> 0 OR g.counts) AND \(table.hasRow("g.id"))
+        WHERE \(needsItsRow) AND \(table.hasRow("g.id"))
         """)
       try exclude(
         slice,
         """
         SELECT g.id FROM temp.gone AS g
         CROSS JOIN temp.known AS k ON k.id = g.id AND k.collection = \(table.id)
-        WHERE k.row IS NOT NULL AND (g.rule <> 0 OR g.counts) AND NOT EXISTS (
+        WHERE k.row IS NOT NULL AND \(GoneRow.goes("g")) AND NOT EXISTS (
           SELECT 1 FROM \(table.rows) AS d
           WHERE \(table.row("d")) = k.row AND \(table.hasKey("d", "k.key")))
         """)
@@ -97,7 +101,7 @@ extension Writer {
         """
         SELECT g.id FROM temp.gone AS g
         CROSS JOIN temp.known AS k ON k.id = g.id AND k.collection = \(collection)
-        WHERE g.rule <> 4 AND (g.rule <> 0 OR g.counts) AND k.key IN (
+        WHERE \(needsItsRow) AND k.key IN (
           SELECT j.key FROM main.cascade_journal AS j
           WHERE j.seq > \(bind: current.step.journalEndOfPlan) AND j.what = \(watch.number)
           AND \(GoneMark.isDeletion("j")))

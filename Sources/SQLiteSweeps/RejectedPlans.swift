@@ -119,14 +119,14 @@ extension Writer {
       SELECT g.collection, coalesce(n.key, k.key), 0, g.collection, coalesce(n.key, k.key), 0
       FROM temp.gone AS g
       LEFT JOIN cascade_node AS n ON n.id = g.id LEFT JOIN temp.known AS k ON k.id = g.id
-      WHERE NOT g.counts AND g.rule = 0 AND coalesce(n.key, k.key) IS NOT NULL
+      WHERE \(GoneRow.wentBefore("g")) AND coalesce(n.key, k.key) IS NOT NULL
       """)
     return max(nodes, Int(references))
   }
 
   /// References that would have been set to null, or whose join rows would have gone.
   private func stageGivenUpReferences() throws {
-    let isGone = "g.rule = 0 AND NOT g.counts"
+    let isGone = GoneRow.wentBefore("g")
     for relation in binding.edgeRelations
     where !relation.isInJoinTable && relation.rules.contains(.nullifySourceIfDestinationDeleted) {
       for form in current.numbers.forms(of: relation.destination) {

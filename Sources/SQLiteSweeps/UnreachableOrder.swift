@@ -173,7 +173,7 @@ extension Writer {
     if try current.reachability.sliceWithHolders == slice || findHolders(of: slice, in: .all) {
       return try excludeLedNodes()
     }
-    try exclude(slice, "SELECT g.id FROM temp.gone AS g WHERE g.rule = 0 AND g.counts")
+    try exclude(slice, "SELECT g.id FROM temp.gone AS g WHERE \(GoneRow.isFirst("g"))")
     try removeExcludedFromPlan(slice)
   }
 
@@ -187,9 +187,9 @@ extension Writer {
     current.reachability.sliceWithHolders = nil
     try db.run(
       """
-      INSERT INTO temp.holder_order(id) SELECT id FROM temp.gone
-      WHERE seq > ? AND seq <= ? AND rule = 0 AND counts
-      """, .integer(slice.low), .integer(slice.high))
+      INSERT INTO temp.holder_order(id) SELECT g.id FROM temp.gone AS g
+      WHERE \(slice.contains()) AND \(GoneRow.isFirst("g"))
+      """)
     let most = holderLimit(of: slice)
     let end = ContinuousClock.now + lock.pace.budget / 2
     let queries = current.reachability.holderQueries ?? holderQueries
@@ -258,8 +258,8 @@ extension Writer {
       """
       INSERT OR IGNORE INTO temp.holder_order(id)
       SELECT f.id FROM temp.staged AS f CROSS JOIN temp.gone AS g ON g.id = f.id
-      WHERE g.seq > ? AND g.seq <= ? AND g.rule = 0 AND g.counts
-      """, .integer(rest.low), .integer(rest.high))
+      WHERE \(rest.contains()) AND \(GoneRow.isFirst("g"))
+      """)
     try db.clearFound()
   }
 

@@ -60,7 +60,7 @@ extension Writer {
       slice,
       """
       SELECT g.id FROM temp.gone AS g
-      WHERE g.rule = 0 AND g.counts AND g.id NOT IN (SELECT id FROM temp.unreachable_nodes)
+      WHERE \(GoneRow.isFirst("g")) AND g.id NOT IN (SELECT id FROM temp.unreachable_nodes)
       """)
   }
 

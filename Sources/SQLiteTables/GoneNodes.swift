@@ -34,3 +34,17 @@ extension Connection {
     return nodes
   }
 }
+
+/// What a row of `temp.gone` is, as SQL. No rule is the reason of the nodes that D begins with.
+package enum GoneRow {
+  /// The node was gone before.
+  package static func wentBefore(_ row: String) -> String {
+    "\(row).rule = 0 AND NOT \(row).counts"
+  }
+
+  /// Cascade deletes the node, and no rule is the reason: no root reaches it, or nothing refers to it.
+  package static func isFirst(_ row: String) -> String { "\(row).rule = 0 AND \(row).counts" }
+
+  /// Cascade deletes the node.
+  package static func goes(_ row: String) -> String { "(\(row).rule <> 0 OR \(row).counts)" }
+}

@@ -29,6 +29,9 @@ package struct Rules: OptionSet, Hashable, Sendable {
     self.init(rawValue: 1 << Int64(bit))
   }
 
+  /// Its bits, as they are written in SQL.
+  package var bits: Int64 { rawValue }
+
   package var names: [String] {
     Rules.allNames.enumerated().filter { rawValue & (1 << Int64($0.offset)) != 0 }.map(\.element)
   }

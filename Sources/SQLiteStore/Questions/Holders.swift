@@ -33,6 +33,11 @@ extension Reader {
     return (arriving + leaving).compactMap { $0 }
   }
 
+  /// By these rules, a node holds itself as long as it has an edge.
+  private static let bySource = Rules([
+    .deleteSourceIfAllDestinationsDeleted, .denySourceDeletion,
+  ]).bits
+
   private func storedHolders(of id: Int64) throws -> (edges: [Edge], total: Int) {
     let binding = try binding()
     let edges = try db.all(
@@ -40,7 +45,7 @@ extension Reader {
         SELECT \(Edge.columns) FROM (
           SELECT * FROM cascade_edge WHERE destination = ?1
           UNION
-          SELECT * FROM cascade_edge WHERE source = ?1 AND rules & (16 | 256)
+          SELECT * FROM cascade_edge WHERE source = ?1 AND rules & \(Reader.bySource)
           LIMIT ?2
         ) AS e \(Edge.names)
         WHERE \(binding.nodeExists("s")) AND \(binding.nodeExists("d"))
@@ -53,7 +58,7 @@ extension Reader {
           SELECT source AS id FROM cascade_edge WHERE destination = ?1
           UNION ALL
           SELECT destination FROM cascade_edge
-          WHERE source = ?1 AND destination <> ?1 AND rules & (16 | 256)
+          WHERE source = ?1 AND destination <> ?1 AND rules & \(Reader.bySource)
         ) AS e CROSS JOIN cascade_node AS o ON o.id = e.id WHERE \(binding.nodeExists("o"))
         """, [.integer(id)])
     return (edges, Int(count ?? 0))
