@@ -254,7 +254,9 @@ struct RaceTests {
       try store.bySQL("DELETE FROM photo WHERE id = 1")
     }
     #expect(error?.sqlState == "23503")
-    #expect(error?.message == "photos/1 must stay: albums/a1 holds it by \"photo\" (denyDestinationDeletion)")
+    #expect(
+      error?.message
+        == "photos/1 must stay: albums/a1 holds it by \"photo\" (denyDestinationDeletion)")
     try store.bySQL("BEGIN; DELETE FROM album; DELETE FROM photo; COMMIT")
   }
 }
