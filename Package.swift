@@ -102,7 +102,7 @@ let package = Package(
     .testTarget(
       name: "ModelTests", dependencies: ["CascadeModel", "CascadeSystem"], swiftSettings: settings),
     .testTarget(
-      name: "EngineTests", dependencies: ["CascadeModel", "CascadeEngine"],
+      name: "EngineTests", dependencies: ["CascadeModel", "CascadeEngine", "CascadeStore"],
       swiftSettings: settings),
     .testTarget(
       name: "SystemTests", dependencies: ["CascadeSystem", "TestSupport"], swiftSettings: tests),

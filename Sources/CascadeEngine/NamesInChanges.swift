@@ -1,4 +1,5 @@
 package import CascadeModel
+package import CascadeStore
 
 extension StoreModel {
   /// What is wrong with the root of a file that a change names; nil if the model has it.
@@ -16,5 +17,16 @@ extension StoreModel {
     if allows(collection: name) { return nil }
     let hint = nearest(name, in: collections.keys.sorted()).map { ", did you mean \"\($0)\"?" }
     return "the model has no collection \"\(name)\" and is strict\(hint ?? "")"
+  }
+
+  /// Refuses what no lease can hold: a lease by a wrong name would seem to keep something.
+  package func refuse(unlessLeasable subject: Lease.Subject) throws(Rejection) {
+    switch subject {
+    case .collection(let name):
+      if let problem = problem(ofChanged: name) { throw Rejection(.invalid, problem) }
+    case .node(let node):
+      let problem = problem(ofChanged: node.collection) ?? keyProblem(node)
+      if let problem { throw Rejection(.invalid, problem, node: node) }
+    }
   }
 }

@@ -48,13 +48,10 @@ extension PostgresWriter {
 
   /// The collection, and the key as Cascade's tables have it.
   private func row(of subject: Lease.Subject) throws -> [String?] {
+    try model.refuse(unlessLeasable: subject)
     switch subject {
-    case .collection(let name):
-      try refuseUnknown(name)
-      return [name, nil]
+    case .collection(let name): return [name, nil]
     case .node(let node):
-      try refuseUnknown(node.collection)
-      if let misfit = model.keyProblem(node) { throw Rejection(.invalid, misfit, node: node) }
       guard let table = store.binding.tables[node.collection] else {
         throw Rejection(.invalid, "the tables have no \"\(node.collection)\" now", node: node)
       }
@@ -63,12 +60,6 @@ extension PostgresWriter {
           .invalid, "no row of \"\(node.collection)\" can have the key of \(node)", node: node)
       }
       return [node.collection, key]
-    }
-  }
-
-  private func refuseUnknown(_ collection: String) throws {
-    if model.collections[collection] == nil {
-      throw Rejection(.invalid, "the model has no collection \"\(collection)\"")
     }
   }
 

@@ -1,4 +1,5 @@
 package import CascadeModel
+internal import CascadeEngine
 package import CascadeSQLite
 package import CascadeStore
 package import SQLiteTables
@@ -84,10 +85,10 @@ extension Writer {
   }
 
   private func row(of subject: Lease.Subject) throws -> (collection: Value, key: Value) {
+    try model.refuse(unlessLeasable: subject)
     switch subject {
     case .collection(let name): return (.text(name), .null)
     case .node(let node):
-      if let misfit = model.keyProblem(node) { throw Rejection(.invalid, misfit, node: node) }
       let stored = binding.collections[node.collection]?.stored(node.key)
       return (.text(node.collection), stored ?? .text(node.key.managedText))
     }

@@ -64,9 +64,6 @@ struct LeaseTests {
     #expect(try store.reader.leases().map(\.isOfConnection) == [false, false])
     #expect(try store.writer.release(subjects, owner: "another") == 0)
     #expect(try store.writer.release(subjects, owner: "me") == 2)
-    #expect(throws: Rejection.self) {
-      try store.writer.lease([.collection("none")], owner: "me", seconds: 1, connection: nil, at: 1)
-    }
   }
 
   @Test("A lease of a collection holds all its rows, and those alone")
