@@ -197,6 +197,11 @@ extension Connection {
   /// Takes the write lock at once, so that no later statement can fail to get it.
   package func begin() throws(SQLiteError) { try run("BEGIN IMMEDIATE") }
 
+  /// Begins without a lock. What the first statement reads from is what all later ones read from.
+  /// The first statement that writes takes the write lock. If another connection has committed
+  /// since then, or has the lock, it fails at once (SQLITE_BUSY), and nothing has changed.
+  package func beginReading() throws(SQLiteError) { try run("BEGIN") }
+
   package func commit() throws(SQLiteError) {
     let log = unsafe file(SQLITE_FCNTL_JOURNAL_POINTER)
     try unsafe batchedLog.during(log) { () throws(SQLiteError) in try run("COMMIT") }
@@ -215,7 +220,7 @@ extension Connection {
 
   /// Everything that `body` reads comes from one state of the database.
   package func snapshot<T>(_ body: () throws -> T) throws -> T {
-    try run("BEGIN")
+    try beginReading()
     defer { rollback() }
     return try body()
   }

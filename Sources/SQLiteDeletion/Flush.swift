@@ -11,9 +11,11 @@ internal import SQLiteEdges
 /// The flush: finds the nodes that must go, checks that they may, and removes them.
 extension Writer {
   /// The last flush of a transaction also checks the whole transaction against the hold limit.
-  /// `check` is called with the levels of D, before anything is removed, and may refuse them.
+  /// `check` is called with the levels of D, before anything is removed, and may refuse them. `begin`
+  /// is called behind everything that is only read.
   package func flush(
-    isLast: Bool = true, checking check: ([Closure.Level]) throws -> Void = { _ in }
+    isLast: Bool = true, checking check: ([Closure.Level]) throws -> Void = { _ in },
+    beforeWriting begin: () throws -> Void = {}
   ) throws {
     defer { beginPeriod() }
     if facts.hasTables && !current.sweep.isSweep { try resolveReferencesToRows() }
@@ -25,11 +27,12 @@ extension Writer {
       try requireAllTables()
       if !isLast { try nameAllDead() }
       try refreshDeletedRows()
-      try removeUntilAccepted(isLast: isLast, check)
+      try removeUntilAccepted(isLast: isLast, check, begin)
       if !current.sweep.isSweep { try deleteStaleCandidatesInTransaction() }
       try clearFlushState()
     } else if isLast {
       try holdIfOverLimit()
+      try begin()
       // Candidates whose node is gone may have left a cause that explains nothing.
       if current.sweep.isSweep { try clearFlushState() }
     }
@@ -40,7 +43,7 @@ extension Writer {
   /// stays, and D is found again without it. A transaction, in contrast, is refused as
   /// a whole.
   private func removeUntilAccepted(
-    isLast: Bool, _ check: ([Closure.Level]) throws -> Void
+    isLast: Bool, _ check: ([Closure.Level]) throws -> Void, _ begin: () throws -> Void
   ) throws {
     while true {
       let before = current
@@ -48,6 +51,7 @@ extension Writer {
       try judgeOwnDeletions()
       try check(levels)
       if isLast { try holdIfOverLimit() } else { try addToPlan() }
+      try begin()
       guard let refused = try removeUnlessRefused(levels) else { return }
       current = before
       current.blocked += refused.reasons

@@ -10,6 +10,7 @@ extension Writer {
   func holdIfOverLimit() throws {
     guard let held = try planOverLimit() else { return }
     if ownsCauses { throw held }
+    try takeLock()
     // An approval covers one plan, once.
     try db.run(
       "DELETE FROM cascade_plan WHERE id = ? AND checksum = ? AND approved",

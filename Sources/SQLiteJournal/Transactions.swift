@@ -9,29 +9,34 @@ package import SQLiteTables
 extension Writer {
   /// Runs `body` between BEGIN and COMMIT. What it returns is durable. With `isStep`, it is one of
   /// very many steps, none of which deletes a row before those that refer to it.
-  package func group<T>(isStep: Bool = false, _ body: () throws -> T) throws -> T {
+  ///
+  /// With `readsFirst`, it begins without the write lock: `body` reads what it needs, and calls
+  /// `takeLock` before it writes. If others have committed meanwhile, it throws `OutdatedReading`,
+  /// and nothing has happened.
+  package func group<T>(
+    isStep: Bool = false, readsFirst: Bool = false, _ body: () throws -> T
+  ) throws -> T {
     if attachment.isDetached { throw StoreError.detached }
     // A sweep waits for other processes' transactions first. A checkpoint that waits for readers,
     // and so for our fence, may hold the lock that this waits for: then the fence is removed.
     try lock.patience.begin(at: path) {
+      if readsFirst { return try db.beginReading() }
       try db.begin(besideOthersAt: path, orElse: removeBarrier)
     } undo: {
       db.rollback()
     }
-    let start = ContinuousClock.now
-    lock.heldSince = start
-    defer {
-      lock.durations.append(.now - start)
-      lock.heldSince = nil
-    }
+    lock.noteBegin(withLock: !readsFirst)
+    defer { lock.noteEnd() }
     let bindings = attachment.bindingChanges
     let log = logUse.isSweeping ? OtherConnections.log(at: path) : nil
-    let serial = identities.counters.serial
+    let counters = identities.counters
     do {
       try bind()
       try detectRestoredBackup()
-      try muteTriggers(isStep: isStep)
+      try deferForeignKeys(isStep: isStep)
+      if !readsFirst { try muteTriggers() }
       let result = try body()
+      try takeLock()
       try installRequestedTriggers()
       try identities.counters.save(db)
       if !binding.collections.isEmpty { try db.run("DELETE FROM cascade_muted") }
@@ -39,16 +44,33 @@ extension Writer {
       logUse.note(from: log, at: path)
       return result
     } catch {
+      let isOutdated = lock.heldSince == nil && (error as? SQLiteError)?.isBusy == true
+      let error = isOutdated ? OutdatedReading() : error
       db.rollback()
       identities.clearCaches()
       // Nothing has the numbers that were given in the transaction.
-      identities.counters.serial = serial
+      identities.counters.serial = counters.serial
       identities.counters.forgetSaved()
-      // An attempt at a sweep that turned out to be large changed nothing that is bound.
-      let isLarge = error is LargeSweep || (error as? SQLiteError)?.isInterrupted == true
-      if !isLarge || attachment.bindingChanges != bindings { unbind() }
+      // An attempt at a sweep that was given up changed nothing.
+      if error.isGivenUpAttempt && attachment.bindingChanges == bindings {
+        identities.counters = counters
+        attachment.commitsAtLastCheck = nil
+      } else {
+        unbind()
+      }
       throw error
     }
+  }
+
+  /// Takes the write lock for a transaction that has only read so far. Everything that it has read
+  /// is then still so.
+  package func takeLock() throws {
+    if lock.heldSince != nil { return }
+    // They would fail if this one committed before they write.
+    if lock.patience.shouldYield(at: path, now: true) { throw OutdatedReading() }
+    let start = ContinuousClock.now
+    try muteTriggers()
+    lock.heldSince = start
   }
 
   package func removeBarrier() { log.barrier = nil }
@@ -73,16 +95,21 @@ extension Writer {
     try db.setMeta(.watchGap, 1)
   }
 
-  /// Mutes our triggers: our own changes need no journal. Foreign keys of the application are
-  /// checked at the end, since a row may refer to one that is inserted later.
-  private func muteTriggers(isStep: Bool) throws {
+  /// Foreign keys of the application are checked at the end, since a row may refer to one that is
+  /// inserted later. The pragma makes SQLite prepare every statement again.
+  private func deferForeignKeys(isStep: Bool) throws {
+    if binding.hasForeignKeys && !isStep { try db.run("PRAGMA defer_foreign_keys = ON") }
+  }
+
+  /// Mutes our triggers: our own changes need no journal.
+  private func muteTriggers() throws {
+    // Takes the write lock, if the transaction does not have it.
+    try db.run("DELETE FROM cascade_muted WHERE true")
     if binding.collections.isEmpty { return }
     try db.run(
       "INSERT INTO cascade_muted VALUES(?)",
       .integer(binding.hasTriggers ? Muting.denials : Muting.all))
     try db.run("DELETE FROM cascade_displaced WHERE true")
-    // The pragma makes SQLite prepare every statement again.
-    if binding.hasForeignKeys && !isStep { try db.run("PRAGMA defer_foreign_keys = ON") }
   }
 
   /// Journals what `body` deletes, as if an application deleted it.
@@ -130,6 +157,19 @@ extension Writer {
       try? db.releaseMemory()
       throw error
     }
+  }
+}
+
+/// Others have committed since a transaction read, or are about to.
+package struct OutdatedReading: Error, CustomStringConvertible {
+  package init() {}
+  package var description: String { "another connection wrote meanwhile; try again" }
+}
+
+extension Error {
+  /// Whether an attempt at a small sweep was given up before it changed anything.
+  package var isGivenUpAttempt: Bool {
+    self is LargeSweep || self is OutdatedReading || (self as? SQLiteError)?.isInterrupted == true
   }
 }
 

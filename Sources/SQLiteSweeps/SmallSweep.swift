@@ -9,13 +9,16 @@ internal import SQLiteDeletion
 
 /// A small sweep is done in one transaction, before other writers notice.
 ///
-/// 1. It is tried at once, under the lock. Only if D turns out to be large is it planned in a
-///    snapshot. So what follows from a small deletion is computed once.
-/// 2. The attempt ends as soon as it has held the lock for half of the time that a step may take,
-///    and D is not known. Nothing is deleted then.
-/// 3. If another process begins a transaction meanwhile, the attempt is given up and made again: a
-///    commit would make that transaction fail.
-/// 4. It is not made where the attempt itself would take long: the sweep scans whole tables, or the
+/// 1. It is tried at once. Only if D turns out to be large is it planned in a snapshot. So what
+///    follows from a small deletion is computed once.
+/// 2. A sweep that runs by itself reads everything before it takes the write lock. If others commit
+///    meanwhile, the attempt is given up and made again a little later; when `limits.patience` has
+///    passed, it takes the lock first. A sweep that was asked for always does.
+/// 3. The attempt ends as soon as it has taken half of the time that a step may hold the lock, and D
+///    is not known. Nothing is deleted then.
+/// 4. If another process begins a transaction before the commit, the attempt is given up and made
+///    again: the commit would make that transaction fail.
+/// 5. It is not made where the attempt itself would take long: the sweep scans whole tables, or the
 ///    journal is long.
 extension Writer {
   /// Returns false if the sweep has to be planned.
@@ -33,15 +36,16 @@ extension Writer {
   /// `isKnown`: the sweep was planned, and turned out to be small. So it may take its time.
   func attempt(isKnown: Bool) throws -> Attempt {
     var (isKnown, isDisturbed) = (isKnown, false)
-    let mark = lock.patience.mark
+    let (mark, run, holds) = (lock.patience.mark, sweepRun, lock.durations.count)
     let isOver = { [self] (now: Bool) in
-      guard let start = lock.heldSince else { return false }
-      isDisturbed = isDisturbed || lock.patience.shouldYield(at: path, now: now)
+      guard let start = lock.begunAt else { return false }
+      isDisturbed =
+        isDisturbed || lock.heldSince != nil && lock.patience.shouldYield(at: path, now: now)
       return isDisturbed || !isKnown && .now - start > lock.pace.budget / 2
     }
     do {
       try db.interrupting(when: { isOver(false) }) {
-        try sweepAtOnce { levels in
+        try sweepAtOnce(readsFirst: lock.patience.isLeft && !db.isWithoutLog) { levels in
           if try !isKnown && (!isSmall(SweepPlan(levels, current)) || mayBeHeld) {
             throw LargeSweep()
           }
@@ -51,9 +55,11 @@ extension Writer {
         }
       }
       return .done
-    } catch let error where error is LargeSweep || (error as? SQLiteError)?.isInterrupted == true {
-      if !isDisturbed { return .large }
-      _ = lock.durations.popLast()
+    } catch let error where error.isGivenUpAttempt {
+      sweepRun = run
+      if !isDisturbed && !(error is OutdatedReading) { return .large }
+      lock.durations.removeSubrange(holds...)
+      if error is OutdatedReading { try lock.patience.pauseBeforeNextAttempt() }
       lock.patience.noteLost(since: mark)
       return .disturbed
     }

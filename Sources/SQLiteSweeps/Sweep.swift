@@ -201,30 +201,29 @@ extension Writer {
   /// repeated with it if something was refused. `check` may refuse what would be deleted, and
   /// `confirm` the commit.
   func sweepAtOnce(
-    checking check: ([Closure.Level]) throws -> Void = { _ in },
+    readsFirst: Bool = false, checking check: ([Closure.Level]) throws -> Void = { _ in },
     beforeCommit confirm: () throws -> Void = {}
   ) throws {
     do {
-      try sweepAtOnce(isGuarded: false, check, confirm)
+      try sweepAtOnce(isGuarded: false, readsFirst, check, confirm)
     } catch let error where error is ApplicationRefusal || error is ForeignKeyRefusal {
-      try sweepAtOnce(isGuarded: true, check, confirm)
+      try sweepAtOnce(isGuarded: true, readsFirst, check, confirm)
     }
   }
 
   private func sweepAtOnce(
-    isGuarded: Bool, _ check: ([Closure.Level]) throws -> Void, _ confirm: () throws -> Void
+    isGuarded: Bool, _ readsFirst: Bool, _ check: ([Closure.Level]) throws -> Void,
+    _ confirm: () throws -> Void
   ) throws {
-    try group {
+    try group(readsFirst: readsFirst) {
       try transactionWithoutSavepoint {
         try takeBatch()
         current.sweep.hasDeletionSavepoint = isGuarded
         try prepare()
         try findDead()
-        // The journal rows that were read are deleted in the transaction that carries out their
-        // consequences.
-        try deleteReadJournal(upTo: current.step.journalEnd)
-        try deleteEndedCandidates()
-        try flush(checking: check)
+        // With a guard, what is left without that which was refused is found in the same transaction.
+        if isGuarded { try beginToWrite() }
+        try flush(checking: check) { if !isGuarded { try beginToWrite() } }
         try noteDeleted(since: [:])
         // What still has to wait was written down again, in rows of its own.
         if sweepRun.part.readsJournal { try deleteDueCandidates() }
@@ -236,6 +235,14 @@ extension Writer {
       try confirm()
       sweepRun.result.add(current)
     }
+  }
+
+  /// Called when everything has been read. The journal rows that were read are deleted in the
+  /// transaction that carries out their consequences.
+  private func beginToWrite() throws {
+    try takeLock()
+    try deleteReadJournal(upTo: current.step.journalEnd)
+    try deleteEndedCandidates()
   }
 
   /// Called in the last transaction of a sweep.

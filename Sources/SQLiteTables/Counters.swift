@@ -36,8 +36,9 @@ package struct Counters {
 
   package mutating func save(_ db: borrowing Connection) throws {
     if values == saved { return }
-    for (key, value) in zip([MetaKey.nextNodeId, .nextBatch, .rulesSeen], values) {
-      try db.setMeta(key, value)
+    for (index, key) in [MetaKey.nextNodeId, .nextBatch, .rulesSeen].enumerated()
+    where saved.isEmpty || saved[index] != values[index] {
+      try db.setMeta(key, values[index])
     }
     saved = values
   }

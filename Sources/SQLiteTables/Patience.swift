@@ -9,9 +9,10 @@ internal import CascadeSQLite
 ///    waits for that for at most `limits.patience`.
 /// 2. A process that stays in a transaction for longer is not waited for again until it has ended
 ///    it.
-/// 3. A small sweep gives up, and tries again, if another process begins a transaction before the
-///    sweep's commit.
-/// 4. In total, a sweep spends no more time on this than on its work, plus `limits.patience`. So
+/// 3. A small sweep reads before it takes the lock, as long as there is time for that. If others
+///    commit meanwhile, it begins again a little later.
+/// 4. It also does so if another process begins a transaction before the sweep's commit.
+/// 5. In total, a sweep spends no more time on this than on its work, plus `limits.patience`. So
 ///    programs of which one always reads cannot delay it without end.
 package final class Patience {
   private let limit: Duration
@@ -24,6 +25,7 @@ package final class Patience {
     /// Waiting for others, and work that was in vain because of them.
     var lost = Duration.zero
     var lastLook = ContinuousClock.now
+    var nextPause = Duration.milliseconds(1)
   }
 
   init(_ limit: Duration) { self.limit = limit }
@@ -47,6 +49,16 @@ package final class Patience {
       undo()
     }
     try begin()
+  }
+
+  /// Whether a sweep may make an attempt that others' commits may bring to nothing.
+  package var isLeft: Bool { left > .zero }
+
+  /// Leaves others some time before the next attempt, and more each time.
+  package func pauseBeforeNextAttempt() throws {
+    guard let sweep else { return }
+    self.sweep?.nextPause = min(sweep.nextPause * 2, .milliseconds(16))
+    try sweep.pause(sweep.nextPause)
   }
 
   /// Whether the sweep should release the lock, and begin again, because another process is in a

@@ -107,11 +107,22 @@ package struct LockUse {
   package var manyNodes = 20_000
   /// How long each transaction of the current sweep held the write lock.
   package var durations: [Duration] = []
-  /// Since when a transaction has held it.
+  /// Since when the transaction at hand has run, and since when it has held the lock.
+  package var begunAt: ContinuousClock.Instant?
   package var heldSince: ContinuousClock.Instant?
   package let patience: Patience
   /// What the sweep or undo at hand does between its steps.
   package var policy = StepPolicy.none
+
+  package mutating func noteBegin(withLock hasLock: Bool) {
+    begunAt = .now
+    heldSince = hasLock ? begunAt : nil
+  }
+
+  package mutating func noteEnd() {
+    if let heldSince { durations.append(.now - heldSince) }
+    (begunAt, heldSince) = (nil, nil)
+  }
 }
 
 /// What waits for the end of a denial. Triggers journal what an application does that may be that end.
