@@ -19,6 +19,23 @@ import Testing
     #expect(try store.ctl("why", "songs/10").output.hasPrefix("songs/10 was deleted at "))
   }
 
+  /// Each song is the last of its album.
+  @Worker @Test func followsALoopOfCommitsInPortions() throws {
+    let store = try Library.store(
+      Library.rows + """
+        WITH RECURSIVE n(i) AS (SELECT 1000 UNION ALL SELECT i + 1 FROM n WHERE i < 1099)
+        INSERT INTO song SELECT i, i FROM n;
+        INSERT INTO album(id, title) SELECT id, id FROM song WHERE id >= 1000;
+        """)
+    let loop = try store.python("Tests/Foreign/transactions.py", "loop", store.path)
+    #expect(loop.status == 0, "\(loop.error)")
+    try store.waitUntil("the albums are gone") {
+      try store.integers("SELECT count(*) FROM album") == [2]
+    }
+    // The loop takes at least half a second, which are three portions.
+    #expect(try store.integers("SELECT count(*) FROM cascade_ledger WHERE deleted")[0] < 25)
+  }
+
   /// The application's trigger deletes a cover with its album, and a print goes with its cover.
   @Worker @Test func sweepsWhatTriggersDoAboutItsOwnDeletions() throws {
     let store = try TestStore(

@@ -3,6 +3,7 @@
 transactions.py waits DB    a transaction that began after the deletion writes, and takes effect
 transactions.py once DB     prints how long the first sweep and the second one took, beside a
                             transaction that stays open
+transactions.py loop DB     deletes a hundred songs, each in a commit of its own, 5 ms apart
 """
 import sqlite3
 import sys
@@ -55,4 +56,11 @@ def once():
         print(wait_until_swept(application, album, limit=60))
 
 
-{"waits": waits, "once": once}[sys.argv[1]]()
+def loop():
+    application = connect()
+    for song in range(100):
+        application.execute("DELETE FROM song WHERE id = ?", (1_000 + song,))
+        time.sleep(0.005)
+
+
+{"waits": waits, "once": once, "loop": loop}[sys.argv[1]]()

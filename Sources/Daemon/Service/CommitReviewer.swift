@@ -1,4 +1,5 @@
 internal import CascadeModel
+internal import CascadeEngine
 internal import CascadeStore
 internal import CascadeSystem
 
@@ -7,7 +8,8 @@ internal import CascadeSystem
 /// 1. Nothing is examined twice. Without another commit, a sweep would find what the last one
 ///    found, and be held or blocked again. The exception: a sweep of other kinds deleted something
 ///    in between.
-/// 2. After a failure, everything is examined again.
+/// 2. In a file, commits that come shortly after each other are examined together.
+/// 3. After a failure, everything is examined again.
 struct CommitReviewer {
   private var seenCommits: Int64?
   /// The position of what the application's triggers wrote in response to the daemon's own writes.
@@ -22,9 +24,17 @@ struct CommitReviewer {
   private(set) var leaseEnd: Int64?
   /// Whether the last look found something new.
   private(set) var wasNews = false
+  /// How long what is new waits for a pause between commits; nil if nothing does.
+  private(set) var wait: Duration?
+  private var portions: CommitPortions?
+
+  init(inPortions isInPortions: Bool) { portions = isInPortions ? CommitPortions() : nil }
 
   /// The store was opened again, and numbers commits anew.
-  mutating func forgetCommits() { (seenCommits, seenResponses) = (nil, nil) }
+  mutating func forgetCommits() {
+    (seenCommits, seenResponses) = (nil, nil)
+    if portions != nil { portions = CommitPortions() }
+  }
 
   mutating func noteOwnNews() { hasOwnNews = true }
 
@@ -37,6 +47,9 @@ struct CommitReviewer {
     manners: StepPolicy
   ) throws -> [SweepResult] {
     let commits = try writer.followSchema()
+    wasNews = false
+    wait = portions?.wait(with: commits)
+    if wait != nil { return [] }
     try endLeases(of: writer)
     wasNews = try commits != seenCommits || hasNews(of: writer)
     if !wasNews { return [] }
@@ -121,6 +134,8 @@ struct CommitReview: Sendable {
   let leaseEnd: Int64?
   /// Another connection committed, or a lease ended.
   let isNews: Bool
+  /// How long what is new waits to be examined; nil if nothing waits.
+  let wait: Duration?
   /// The consequences of these sweeps are still to be examined.
   let hasMore: Bool
   let unfinishedUndo: Int64?

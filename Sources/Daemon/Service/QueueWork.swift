@@ -24,7 +24,8 @@ extension StoreService {
   }
 
   private func waitForWork() async throws {
-    guard let delay = await connections.writer.retryDelay else { return try await wake.wait() }
+    let delays = await [connections.writer.retryDelay, delayOfReview]
+    guard let delay = delays.compactMap(\.self).min() else { return try await wake.wait() }
     let timer = Task {
       try await EventLoop.sleep(for: delay, tolerance: delay / 4)
       wake.ring()
@@ -34,6 +35,7 @@ extension StoreService {
   }
 
   private func workUntilIdle() async throws {
+    delayOfReview = nil
     try await followReplacedSpool()
     if condition.isAtRest || !hasReasonForTurn { return await closeIfAtRest() }
     hasOwnWork = false

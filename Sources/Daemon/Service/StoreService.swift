@@ -20,6 +20,8 @@ final class StoreService {
   var uses = 0
   /// There is work that the daemon itself has a reason for.
   var hasOwnWork = true
+  /// How long others' commits still wait to be examined; nil if none do.
+  var delayOfReview: Duration?
   var condition = StoreCondition()
   /// Whether questions are answered and work is done. A store is served once it was looked through,
   /// or is paused.

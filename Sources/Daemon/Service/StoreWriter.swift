@@ -20,7 +20,7 @@ actor StoreWriter {
   private var isClosedForNow = false
   private var isDetached = false
   private var opened: (any OpenedStore)?
-  private var watch = CommitReviewer()
+  private var watch: CommitReviewer
   /// Connections that were closed and whose leases are still to be released.
   private var endedConnections: Set<Int64> = []
   private nonisolated let isStopping = Flag()
@@ -36,6 +36,7 @@ actor StoreWriter {
     thread = WorkerThread(name: "writer")
     self.engine = engine
     self.configuration = configuration
+    watch = CommitReviewer(inPortions: configuration.isFile)
     self.progress = progress
     heldLeases = leases
   }
@@ -121,6 +122,9 @@ actor StoreWriter {
   /// When to try files again that could not leave the queue; nil if there are none.
   var retryDelay: Duration? { inbox?.retryDelay }
 
+  /// Examines everything again.
+  private var newWatch: CommitReviewer { CommitReviewer(inPortions: configuration.isFile) }
+
   /// Tidies up when the queue is empty.
   func tidy() throws { try attached().writer.tidy(.atLeisure) }
 
@@ -170,7 +174,7 @@ actor StoreWriter {
     }
     close()
     if standing == .replaced || standing == .overwritten { try opened?.refuseLeftovers() }
-    watch = CommitReviewer()
+    watch = newWatch
     try open(creates: false)
     if standing == .sameFile { return nil }
     try inbox?.writer.requestRescan()
@@ -279,7 +283,7 @@ actor StoreWriter {
       marks: configuration.model.schedule(of: .unreachable), manners: sweepPolicy(waits: true))
     return CommitReview(
       problems: writer.bindingProblems, sweeps: sweeps, leaseEnd: watch.leaseEnd,
-      isNews: watch.wasNews, hasMore: watch.hasOwnNews,
+      isNews: watch.wasNews, wait: watch.wait, hasMore: watch.hasOwnNews,
       unfinishedUndo: try writer.unfinishedUndo)
   }
 
@@ -329,7 +333,7 @@ actor StoreWriter {
   }
 
   func attach(_ options: AttachOptions) throws -> AttachReport {
-    watch = CommitReviewer()
+    watch = newWatch
     let writer = try current().writer
     var report = try writer.attach(createIndexes: options.createIndexes)
     if options.createConstraints { report.constraints = try writer.createConstraints() }

@@ -83,6 +83,8 @@ extension StoreService {
     note(look.problems.map(\.description))
     leaseTimer.set(look.leaseEnd)
     if look.isNews { noteCommit() }
+    delayOfReview = look.wait
+    if look.wait != nil { hasOwnWork = true }
     if look.unfinishedUndo != nil && look.unfinishedUndo != resumedUndo {
       // A restored backup had an unfinished undo.
       hasUnfinishedSweep = true
