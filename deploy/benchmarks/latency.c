@@ -6,6 +6,8 @@
 //   latency run DB SIZE PAGES [bare]   prints, in milliseconds, p50 and p99 of the application's
 //                                      deletes, and of the times from there to the end; after so
 //                                      many PAGES in the log the application does a checkpoint
+//   latency loop DB COUNT SIZE         deletes COUNT albums as fast as it can, a synced commit each;
+//                                      prints the seconds
 //
 // A second process looks for the end: it asks `data_version`, and when that changes whether any
 // album or song is left. With `bare`, a third one sweeps with nothing but SQL, and keeps the rows:
@@ -226,6 +228,20 @@ static void run_all(const char *path, long size, int pages, int is_bare) {
   print_times(times, size);
 }
 
+static void loop(const char *path, const Artist *artists, long count) {
+  sqlite3 *db = open_database(path);
+  sqlite3_wal_autocheckpoint(db, 1000);
+  sqlite3_stmt *delete = prepare(db, "DELETE FROM album WHERE id = ?");
+  double start = now();
+  for (long i = 0; i < count; i++) {
+    bind_text(delete, 1, artists[i / ALBUMS].albums[i % ALBUMS].text, KEY_LENGTH);
+    run(delete);
+  }
+  printf("%f\n", now() - start);
+  finalize(delete);
+  close_database(db);
+}
+
 int main(int count, char **arguments) {
   const char *command = count > 1 ? arguments[1] : "";
   if (count == 5 && !strcmp(command, "load")) {
@@ -234,8 +250,12 @@ int main(int count, char **arguments) {
   } else if ((count == 5 || count == 6) && !strcmp(command, "run")) {
     int pages = (int)strtol(arguments[4], NULL, 10);
     run_all(arguments[2], number(arguments[3]), pages, count == 6);
+  } else if (count == 5 && !strcmp(command, "loop")) {
+    long deletions = number(arguments[3]), size = number(arguments[4]);
+    CHECK(deletions <= size * ALBUMS, "there are fewer albums");
+    loop(arguments[2], make_artists(size), deletions);
   } else {
-    fprintf(stderr, "usage: latency load DB SIZE plain|keyed|swept"
+    fprintf(stderr, "usage: latency load DB SIZE plain|keyed|swept | latency loop DB COUNT SIZE"
                     " | latency run DB SIZE PAGES [bare]\n");
     return 64;
   }

@@ -10,6 +10,12 @@ latency_model="
     { name: 'album', from: 'songs', to: 'albums', column: 'album_id',
       inverse: { name: 'songs', deleteRule: 'cascade' } } ]"
 
+# lock_p50 STORE: how long its daemon lately held the write lock, in milliseconds, at the median.
+lock_p50() {
+  ctl "$1" status |
+    python3 -c 'import json, sys; print(json.load(sys.stdin)["stores"][0]["lockMs"]["p50"])'
+}
+
 # run_latency BASE SIZE PAGES: a line of four percentiles.
 run_latency() {
   local store=$work/ours.db
@@ -18,6 +24,7 @@ run_latency() {
   ready "$store"
   settle
   "$work/latency" run "$store" "$2" "$3" >>"$work/latency.ours"
+  lock_p50 "$store" >>"$work/latency.locks"
   stop
   require_sound "$store"
   remove "$store"
@@ -38,6 +45,7 @@ report_latency() {
     "$(awk "BEGIN { printf \"%.2f\", $(milliseconds ours 1) / $(milliseconds c 1) }")" '' 0.5
   bound '    from commit to end, p50' "$(milliseconds ours 3)" ms 10
   bound '    from commit to end, p99' "$(milliseconds ours 4)" ms 40
+  bound '    of this, under the write lock, p50' "$(median "$work/latency.locks")" ms 1.5
   printf '%-44s p50 %s ms   p99 %s ms\n' '    nothing but the SQL of such a sweep' \
     "$(milliseconds bare 3)" "$(milliseconds bare 4)"
 }
@@ -45,7 +53,7 @@ report_latency() {
 # compare_latency SIZE PAGES
 compare_latency() {
   local theirs=$work/c.db
-  rm -f "$work"/latency.{c,ours,bare}
+  rm -f "$work"/latency.{c,ours,bare,locks}
   for ((run = 0; run < runs; run++)); do
     cp "$work/keyed.db" "$theirs"
     settle
