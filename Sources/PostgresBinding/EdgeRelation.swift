@@ -75,7 +75,7 @@ package struct EdgeRelation {
 
   /// The collection that has the edges in its rows: that of the source, or of the join rows. Nil if
   /// join rows are no nodes.
-  var holder: MappedTable? { join == nil ? source : join?.nodes }
+  package var holder: MappedTable? { join == nil ? source : join?.nodes }
 
   /// The columns of the holder that make the edge.
   package var heldColumns: [String] {

@@ -141,7 +141,7 @@ package struct RowRemoval {
   private func columns(of table: MappedTable, _ cause: Cause?) -> [String] {
     if keepsRows { return ["*"] }
     let relations = store.binding.relations(heldBy: table) + (cause.map { [$0.relation] } ?? [])
-    let read = relations.filter { $0.lostWith.number == table.number }.flatMap(\.heldColumns)
+    let read = relations.filter { $0.holder?.number == table.number }.flatMap(\.heldColumns)
     return Set(table.key.all.map(\.name) + read).sorted()
   }
 
