@@ -11,7 +11,9 @@ extension Waves {
     var notices = 0
     try leaveToOtherKind()
     for relation in binding.relations { notices += try notify(relation, now) }
-    for relation in binding.relations(with: .nullifySourceIfDestinationDeleted) {
+    // A join row goes with the node that it leads to.
+    for relation in binding.relations(with: .nullifySourceIfDestinationDeleted)
+    where relation.join == nil {
       count.edges += try removeReferences(relation)
     }
     try work.giveBackStopped()
