@@ -134,8 +134,10 @@ extension PostgresWriter {
     _ result: inout SweepResult
   ) throws -> (Waves, isMore: Bool)? {
     if let start, let batch = start.unfinished {
+      let hasBlocked = try BlockedNodes(store).isAny
+      if hasBlocked { part.blocked += try denialsInRest(sweep, start) }
       var waves = try Waves(
-        store, batch: batch, isSweep: true, isNew: false, hasBlocked: BlockedNodes(store).isAny)
+        store, batch: batch, isSweep: true, isNew: false, hasBlocked: hasBlocked)
       waves.plan = start.unfinishedPlan
       return (waves, true)
     }

@@ -82,6 +82,18 @@ extension PostgresWriter {
     return .begun(batch: batch, hasBlocked: hasBlocked)
   }
 
+  /// What the rules deny in a sweep that goes on: its plan was made by a daemon that has told nothing of it.
+  func denialsInRest(_ sweep: PlannedSweep, _ start: SweepStart) throws -> [Reason] {
+    if !store.binding.denies { return [] }
+    return try store.transaction(.repeatableRead, isDurable: false) {
+      let journal = try JournalRows.ofSweep(
+        store, sweep.kinds, start.unfinishedPlan.map(Causes.ofPlan) ?? sweep.causes)
+      var closure = try Closure(store, journal: journal)
+      try closure.complete()
+      return try closure.denials()
+    }
+  }
+
   private enum Judged {
     /// Also the number of the plan that was approved for it.
     case passes(approved: Int64?)
