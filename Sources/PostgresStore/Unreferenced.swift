@@ -12,10 +12,10 @@ extension PostgresWriter {
   func sweepUnreferenced(
     _ now: Int64, _ manners: StepPolicy, _ result: inout SweepResult
   ) throws {
-    for isFree in [true, false] {
-      // What went may have been the last to refer to something.
-      while try sweepUnreferenced(isFree: isFree, now, manners, &result) {}
-    }
+    // What went may have been the last to refer to something.
+    repeat {
+      while try sweepUnreferenced(isFree: true, now, manners, &result) {}
+    } while try sweepUnreferenced(isFree: false, now, manners, &result)
   }
 
   /// Whether anything went.
