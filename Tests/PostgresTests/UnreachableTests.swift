@@ -277,13 +277,6 @@ struct UnreachableTests {
     #expect(try store.texts(Self.songs) == ["4", "5"])
   }
 
-  @Test(
-    "Random writers between the steps see nothing by halves",
-    arguments: ["", "'deleteSourceIfDestinationDeleted'"])
-  func isWhole(rule: String) throws {
-    try UnreachableSweeps(PostgresUnderTest()).compare(rule: rule)
-  }
-
   // MARK: - Random
 
   @Test("It is what a walk over the list of edges says", arguments: [nil, 1])

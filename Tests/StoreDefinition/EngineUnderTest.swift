@@ -7,6 +7,12 @@ package protocol EngineUnderTest: Sendable {
   /// Makes a store in a database that has the application's tables.
   func makeStore(model: StoreModel, schema: String) throws -> any StoreUnderTest
 
+  /// What random tables are made of.
+  var tables: any TableSQL { get }
+
+  /// Whether a notice tells an edge that its source declares from a manual one between the same nodes.
+  var tellsOrigins: Bool { get }
+
   /// The type of a column of bytes.
   var typeOfBytes: String { get }
 
@@ -69,6 +75,9 @@ package protocol StoreUnderTest: AnyObject {
   /// Takes a lease as the application. The key is an SQL expression.
   func lease(
     _ key: String, in collection: String, until end: some CustomStringConvertible) throws
+
+  /// Has all leases end at once.
+  func endLeases() throws
 
   // MARK: - How much is done at a time
 

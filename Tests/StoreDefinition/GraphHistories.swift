@@ -8,13 +8,10 @@ package struct GraphHistories {
 
   package init(_ engine: any EngineUnderTest) { self.engine = engine }
 
-  /// Histories of 60 transactions: 120,000 in all, if they are long.
-  package static let histories = Histories.isLong ? 2_000 : 120
-  package static let length = 60
+  private static let length = 60
 
-  package func compare(_ part: UInt64) throws {
-    for run in 0..<UInt64(GraphHistories.histories / 4) {
-      let seed = run * 4 + part
+  package func compare(_ seeds: some Sequence<UInt64>) throws {
+    for seed in seeds {
       var generator = TransactionGenerator(seed: seed)
       let history = (0..<GraphHistories.length).map { _ in generator.transaction() }
       guard let difference = try difference(history) else { continue }
@@ -32,7 +29,7 @@ package struct GraphHistories {
   /// What the two disagree about, if they do.
   private func difference(_ history: [[Change]]) throws -> String? {
     let store = try engine.makeStore(model: .lenient, schema: "")
-    var reference = Reference()
+    var reference = Reference(tellsOrigins: engine.tellsOrigins)
     for (index, transaction) in history.enumerated() {
       let expected = reference.apply(transaction)
       let actual = try store.outcome(transaction)

@@ -7,15 +7,12 @@ import Testing
 /// do, nothing is lost for ever, whatever went had a reason, and what one step would have deleted
 /// behind the last write is gone.
 package struct InterferedSweeps {
-  package static let runs: UInt64 = Histories.isLong ? 200 : 6
-
   package let engine: any EngineUnderTest
 
   package init(_ engine: any EngineUnderTest) { self.engine = engine }
 
-  package func compare(_ part: UInt64) throws {
-    for run in 0..<(InterferedSweeps.runs / 2) {
-      let seed = run * 2 + part
+  package func compare(_ seeds: some Sequence<UInt64>) throws {
+    for seed in seeds {
       let world = try World(engine, seed)
       for round in 0..<3 {
         guard let problem = try world.problem() else { continue }
@@ -50,7 +47,7 @@ private final class World {
 
   init(_ engine: any EngineUnderTest, _ seed: UInt64) throws {
     random = Seeded(seed)
-    var graph = PlacedGraph(bySQL: true, &random)
+    var graph = PlacedGraph(engine.tables, bySQL: true, &random)
     graph.nodes = 8
     self.graph = graph
     schema = graph.schema(seed)

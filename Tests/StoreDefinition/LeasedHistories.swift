@@ -9,6 +9,8 @@ package struct LeasedHistories {
 
   package init(_ engine: any EngineUnderTest) { self.engine = engine }
 
+  private static let late: Int64 = 90_000_000_000
+
   // MARK: - Managed
 
   package func compareManaged(_ seed: UInt64) throws {
@@ -20,11 +22,12 @@ package struct LeasedHistories {
     try plain.run(graph)
     try plain.run(deletion)
     try leasing.run(graph)
-    for letter in leased { try leasing.lease("'\(letter)'", in: "n", until: 1_000) }
+    for letter in leased { try leasing.lease("'\(letter)'", in: "n", until: LeasedHistories.late) }
     try leasing.run(deletion)
     let asked = Set(deletion.filter(\.isLetter))
     let alive = try leasing.alive().filter { !$0.isWhitespace }
     #expect(leased.allSatisfy { asked.contains($0) || alive.contains($0) }, "seed \(seed)")
+    try leasing.endLeases()
     _ = try leasing.writer.sweep([.cascade, .refcount], at: 1_000_000)
     #expect(
       try leasing.alive() == plain.alive() && leasing.graph() == plain.graph(),
@@ -56,7 +59,7 @@ package struct LeasedHistories {
 
   package func comparePlaced(_ seed: UInt64, bySQL: Bool) throws {
     var random = Seeded(seed)
-    let graph = PlacedGraph(bySQL: bySQL, &random)
+    let graph = PlacedGraph(engine.tables, bySQL: bySQL, &random)
     let history = (0..<6).map { _ in graph.steps(bySQL: bySQL, &random) }
     let deletion = (0..<Int.random(in: 1...2, using: &random)).map { _ in
       let collection = PlacedGraph.collections.randomElement(using: &random)!
@@ -75,12 +78,13 @@ package struct LeasedHistories {
       for (collection, number) in leases {
         let node = graph.node(collection, number)
         let key = node.key.managedText ?? node.key.json.text
-        try store.lease("'\(key)'", in: collection, until: 1_000)
+        try store.lease("'\(key)'", in: collection, until: LeasedHistories.late)
       }
-      if leasesAll { try store.lease("NULL", in: "b", until: 1_000) }
+      if leasesAll { try store.lease("NULL", in: "b", until: LeasedHistories.late) }
     }
     // What stays may deny what goes.
     guard let leasing else { return }
+    try leasing.endLeases()
     _ = try leasing.writer.sweep([.cascade, .refcount], at: 1_000_000)
     let (wanted, found) = (try Run.state(plain), try Run.state(leasing))
     #expect(

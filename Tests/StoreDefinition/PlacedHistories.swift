@@ -5,23 +5,20 @@ import Testing
 /// The same graph in columns, join tables, JSON lists, values of objects and stored edges comes to
 /// what the reference says, whoever writes it.
 package struct PlacedHistories {
-  private static let histories = Histories.seeds(quick: 25, long: 2_000)
   private static let length = 30
-  /// Sweeps in many transactions take many times as long.
-  private static let slowHistories = Histories.seeds(quick: 5, long: 350)
 
   package let engine: any EngineUnderTest
 
   package init(_ engine: any EngineUnderTest) { self.engine = engine }
 
   /// `denies`: some rules deny, and what a sweep has to leave waits.
-  package func compare(_ way: Comparison.Way, denies: Bool = false, _ part: UInt64) throws {
+  package func compare(
+    _ way: Comparison.Way, denies: Bool = false, _ seeds: some Sequence<UInt64>
+  ) throws {
     let bySQL = way != .files
-    let isSlow = ![.files, .sweeps].contains(way)
-    let histories = isSlow ? PlacedHistories.slowHistories : PlacedHistories.histories
-    for seed in histories where seed % 2 == part {
+    for seed in seeds {
       var random = Seeded(seed)
-      let graph = PlacedGraph(bySQL: bySQL, denies: denies, &random)
+      let graph = PlacedGraph(engine.tables, bySQL: bySQL, denies: denies, &random)
       let history = (0..<PlacedHistories.length).map { _ in graph.steps(bySQL: bySQL, &random) }
       let comparison = Comparison(engine: engine, graph: graph, way: way, seed: seed)
       guard let difference = try comparison.difference(history) else { continue }

@@ -9,12 +9,10 @@ package struct PropertyHistories {
 
   package init(_ engine: any EngineUnderTest) { self.engine = engine }
 
-  package static let histories = Histories.isLong ? 800 : 100
-  package static let length = 60
+  private static let length = 60
 
-  package func compare(_ part: UInt64) throws {
-    for run in 0..<UInt64(PropertyHistories.histories / 4) {
-      let seed = run * 4 + part
+  package func compare(_ seeds: some Sequence<UInt64>) throws {
+    for seed in seeds {
       var generator = PropertyGenerator(seed: seed)
       let rules = generator.rules
       let history = (0..<PropertyHistories.length).map { _ in generator.transaction() }
@@ -35,7 +33,7 @@ package struct PropertyHistories {
     _ history: [[Change]], _ rules: [String: Rules]
   ) throws -> String? {
     let store = try engine.makeStore(model: .properties(rules), schema: "")
-    var reference = Reference()
+    var reference = Reference(tellsOrigins: engine.tellsOrigins)
     reference.propertyRules = rules
     for (index, transaction) in history.enumerated() {
       let expected = reference.apply(transaction)

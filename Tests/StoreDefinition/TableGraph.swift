@@ -18,10 +18,8 @@ package struct PlacedGraph {
     package let mayBeEither: Bool
     /// A name may have edges in two places, where references are told apart.
     package var key: String { "\(name) in \(place)" }
-    /// Of a column; none keeps what it is given.
-    package var type: String {
-      ["", "TEXT", "INTEGER", "VARCHAR(9)"][Int(rules.rawValue % 13 % 4)]
-    }
+    /// Decides what is done in one of several ways.
+    package var variant: Int { Int(rules.rawValue % 13) }
     /// Whether a second column says which collection it is.
     package var isTyped: Bool { place == .column && rules.rawValue % 3 == 0 }
     /// Whether it may be either collection, and nothing says which.
@@ -44,10 +42,15 @@ package struct PlacedGraph {
     package var table: String { "\(name)_\(from)" }
   }
 
-  /// How the keys of a collection look; nil is a managed one. A pair is a key of two columns, to
-  /// which only columns refer.
-  package enum Keys: CaseIterable { case text, integer, withoutRowid, nocase, pair }
+  /// How the keys of a collection look; nil is a managed one. A pair is a key of two columns.
+  package enum Keys {
+    case text, integer, withoutRowid, nocase, pair, uuid, bytes
 
+    /// Whether only columns refer to such keys.
+    var isOfColumns: Bool { self == .pair || self == .bytes }
+  }
+
+  package let tables: any TableSQL
   package private(set) var keys: [String: Keys?]
   /// Of a collection.
   package var nodes = 4
@@ -71,11 +74,17 @@ package struct PlacedGraph {
 
   /// No key looks like a value for nothing: a scan would hold references to it.
   package func node(_ collection: String, _ number: Int) -> Node {
-    if isPair(collection) {
-      return Node(collection, .composite([.text("k\(number)"), .integer(Int64(number % 2))]))
+    Node(collection, PlacedGraph.key(keys[collection]!, number))
+  }
+
+  private static func key(_ keys: Keys?, _ number: Int) -> Key {
+    switch keys {
+    case .pair: .composite([.text("k\(number)"), .integer(Int64(number % 2))])
+    case .integer: .integer(Int64(number) + 1)
+    case .uuid: .text("00000000-0000-4000-8000-00000000000\(number)")
+    case .bytes: .text("\\x6b3\(number)")
+    case .text, .withoutRowid, .nocase, nil: .text("k\(number)")
     }
-    let isInteger = keys[collection]! == .integer
-    return Node(collection, isInteger ? .integer(Int64(number) + 1) : .text("k\(number)"))
   }
 
   /// What a relation refers to by a number.
@@ -84,133 +93,18 @@ package struct PlacedGraph {
     return node(relation.leadsToBoth && number % 2 == 1 ? other : relation.to, number)
   }
 
-  // MARK: - As the store is told
-
-  package var model: String { model(trash: "1d") }
-
-  package func model(trash: String) -> String {
-    let collections = PlacedGraph.collections.map {
-      isMapped($0)
-        ? "\($0): { table: 't \($0)', key: \(list(columns("id", to: $0))) }" : "\($0): {}"
-    }
-    return """
-      { collections: { \(collections.joined(separator: ", ")) },
-        relationships: [\(relations.map(describe).joined(separator: ", "))],
-        trash: '\(trash)' }
-      """
-  }
-
-  private func describe(_ relation: Relation) -> String {
-    let rules = relation.rules.names.map { "'\($0)'" }.joined(separator: ", ")
-    let place =
-      switch relation.place {
-      case .stored, .linked: "toMany: true"
-      case .column where relation.isTyped:
-        "column: \(list(columns(of: relation))), typeColumn: '\(relation.typeColumn)'"
-      case .column: "column: \(list(columns(of: relation)))"
-      case .join:
-        "join: { table: '\(relation.table)', source: \(list(columns("s", to: relation.from))), "
-          + "destination: \(list(columns("d", to: relation.to))) }"
-      case .json: "property: 'doc.\(relation.name)', toMany: \(!relation.isScalar)"
-      case .property: "property: '\(relation.name)', toMany: \(!relation.isScalar)"
-      }
-    let to =
-      relation.isTyped
-      ? "{ of_a: 'a', of_b: 'b' }"
-      : relation.isEither ? list(either(relation)) : "'\(relation.to)'"
-    let none = relation.none.map { "none: [\($0.json.text)]," } ?? ""
-    return """
-      { name: '\(relation.name)', from: '\(relation.from)', to: \(to), \(place), \(none)
-        rules: [\(rules)] }
-      """
-  }
-
-  /// The collections of a reference without a type, in the order of the model.
-  private func either(_ relation: Relation) -> [String] {
-    relation.collections(of: node(relation.to, 0))
-  }
-
-  /// The same of all such relations, as the reference is told.
-  package var alternatives: [String: [String]] {
-    let known = relations.filter(\.isEither).map { ("\($0.name)/\($0.from)", either($0)) }
-    return Dictionary(known) { $1 }
-  }
-
-  package func columns(of relation: Relation) -> [String] {
-    columns(relation.name, to: relation.to)
-  }
-
-  private func list(_ columns: [String]) -> String {
-    columns.count == 1
-      ? "'\(columns[0])'" : "[\(columns.map { "'\($0)'" }.joined(separator: ", "))]"
-  }
-
-  package var schema: String {
-    var statements = PlacedGraph.collections.filter(isMapped).map { collection in
-      let columns = relations(of: collection).filter { $0.place == .column }.map { relation in
-        self.columns(of: relation).map {
-          ", \"\($0)\" \(relation.type) \(relation.none == nil ? "" : "NOT NULL")"
-        }.joined() + (relation.isTyped ? ", \(relation.typeColumn)" : "")
-      }
-      return "CREATE TABLE \"t \(collection)\"(\(keyColumn(collection))\(columns.joined()), doc)"
-        + (keys[collection]! == .withoutRowid ? " WITHOUT ROWID" : "")
-    }
-    for collection in PlacedGraph.collections where isPair(collection) {
-      statements.append("CREATE UNIQUE INDEX pairs_\(collection) ON \"t \(collection)\"(id_of, id)")
-    }
-    for relation in relations where relation.place == .join {
-      let ends = columns("s", to: relation.from) + columns("d", to: relation.to)
-      let list = ends.joined(separator: ", ")
-      statements.append("CREATE TABLE \(relation.table)(\(list), PRIMARY KEY(\(list)))")
-    }
-    // Half of them: who has an index is looked up another way.
-    for relation in relations where relation.place == .column && relation.name == "x" {
-      statements.append(
-        "CREATE INDEX by_\(relation.table) ON "
-          + "\"t \(relation.from)\"(\(columns(of: relation).reversed().joined(separator: ", ")))")
-    }
-    return statements.joined(separator: ";\n")
-  }
-
-  /// Some applications hear of all that goes or changes; this changes nothing that is compared.
-  package func schema(_ seed: UInt64) -> String {
-    PlacedGraph.isHeard(seed) ? "\(schema);\n\(triggers)" : schema
-  }
-
-  package static func isHeard(_ seed: UInt64) -> Bool { seed % 5 < 2 }
-
-  private var triggers: String {
-    let tables =
-      PlacedGraph.collections.filter(isMapped).map { "t \($0)" }
-      + relations.filter { $0.place == .join }.map(\.table)
-    return tables.map { table in
-      """
-      CREATE TRIGGER "\(table) goes" AFTER DELETE ON "\(table)" BEGIN INSERT INTO heard VALUES(1); END;
-      CREATE TRIGGER "\(table) changes" AFTER UPDATE ON "\(table)" BEGIN
-        INSERT INTO heard VALUES(2);
-      END;
-      """
-    }.joined(separator: "\n") + "CREATE TABLE heard(v);"
-  }
-
-  private func keyColumn(_ collection: String) -> String {
-    switch keys[collection]! {
-    case .integer: "id INTEGER PRIMARY KEY"
-    case .nocase: "id TEXT COLLATE NOCASE PRIMARY KEY"
-    case .pair: "id TEXT NOT NULL, id_of INTEGER NOT NULL"
-    default: "id TEXT PRIMARY KEY"
-    }
-  }
-
   // MARK: - Random
 
   /// `bySQL` has no places that only Cascade can write, and no rule that a trigger would judge
   /// statement by statement, unless it `denies`.
-  package init(bySQL: Bool, denies: Bool = false, _ random: inout Seeded) {
+  package init(
+    _ tables: any TableSQL, bySQL: Bool, denies: Bool = false, _ random: inout Seeded
+  ) {
+    self.tables = tables
     var keys: [String: Keys?] = [:]
     for collection in PlacedGraph.collections {
       let isManaged = !bySQL && Int.random(in: 0..<3, using: &random) == 0
-      keys[collection] = .some(isManaged ? nil : Keys.allCases.randomElement(using: &random)!)
+      keys[collection] = .some(isManaged ? nil : tables.keys.randomElement(using: &random)!)
     }
     self.keys = keys
     var relations: [Relation] = []
@@ -238,18 +132,18 @@ package struct PlacedGraph {
     makePairsSingle()
   }
 
-  /// Only columns can name a key of two columns, and one that leads to both collections needs keys
-  /// that are alike.
+  /// Lists name no keys that only columns can name, and a reference that leads to both collections needs
+  /// keys that are alike.
   private mutating func makePairsSingle() {
     for relation in relations {
-      let isNamedByColumns = [.stored, .linked, .column, .join].contains(relation.place)
-      if !isNamedByColumns && isPair(relation.to) { keys[relation.to] = .text }
+      let isInList = relation.place == .json || relation.place == .property
+      if isInList && keys[relation.to]!?.isOfColumns == true { keys[relation.to] = .text }
     }
     if relations.contains(where: \.leadsToBoth),
       !PlacedGraph.collections.allSatisfy(isPair)
     {
       for collection in PlacedGraph.collections where isPair(collection) {
-        keys[collection] = .withoutRowid
+        keys[collection] = .text
       }
     }
   }
@@ -258,8 +152,8 @@ package struct PlacedGraph {
   private static func none(_ keys: Keys?, _ rules: Rules) -> Key? {
     if keys == .pair { return nil }
     var random = Seeded(UInt64(rules.rawValue))
-    let ofNode: Key = keys == .integer ? .integer(4) : .text("k3")
-    return [nil, nil, .integer(0), .integer(-1), .text(""), ofNode].randomElement(using: &random)!
+    return [nil, nil, .integer(0), .integer(-1), .text(""), key(keys, 3)]
+      .randomElement(using: &random)!
   }
 
   private static func places(isManaged: Bool, bySQL: Bool) -> [Place] {

@@ -118,10 +118,10 @@ extension PlacedGraph {
 
   /// The parts of a key.
   private func sql(_ node: Node) -> [String] {
-    (node.key.json.array ?? [node.key.json]).map { part in
-      part.string.map { "'\($0)'" } ?? part.text
-    }
+    (node.key.json.array ?? [node.key.json]).map(tables.literal)
   }
+
+  private func literal(_ key: Key) -> String { tables.literal(key.json) }
 
   private func upsert(
     _ node: Node, _ references: [String: [Node]], _ replacing: Bool
@@ -134,7 +134,7 @@ extension PlacedGraph {
       columns += self.columns(of: relation).map { "\"\($0)\"" }
       values +=
         node.map { sql($0) }
-        ?? self.columns(of: relation).map { _ in relation.none?.sql ?? "NULL" }
+        ?? self.columns(of: relation).map { _ in relation.none.map(literal) ?? "NULL" }
       if !relation.isTyped { continue }
       columns.append(relation.typeColumn)
       values.append(node.map { "'of_\($0.collection)'" } ?? "NULL")
@@ -143,7 +143,7 @@ extension PlacedGraph {
     let head =
       "INTO \"t \(node.collection)\"(\((keys + columns).joined(separator: ", "))) "
       + "VALUES(\((sql(node) + values).joined(separator: ", ")))"
-    if replacing { return "INSERT OR REPLACE \(head)" }
+    if replacing && tables.canReplace { return "INSERT OR REPLACE \(head)" }
     let updates = columns.map { "\($0) = excluded.\($0)" }.joined(separator: ", ")
     return "INSERT \(head) ON CONFLICT(\(keys.joined(separator: ", "))) DO UPDATE SET \(updates)"
   }
@@ -152,19 +152,20 @@ extension PlacedGraph {
   private func joins(_ node: Node, _ references: [String: [Node]]) -> [String] {
     relations(of: node.collection).filter { $0.place == .join }.flatMap { relation in
       let source = sql(node)
-      let wanted =
-        (references[relation.key] ?? []).map { sql($0) } + (relation.none.map { [[$0.sql]] } ?? [])
+      let none = relation.none.map { [[literal($0)]] } ?? []
+      let wanted = (references[relation.key] ?? []).map { sql($0) } + none
       let isOfNode = zip(columns("s", to: relation.from), source).map { "\($0) = \($1) AND " }
       let isWanted = wanted.map { destination in
         let parts = zip(columns("d", to: relation.to), destination).map { "\($0) = \($1)" }
         return " OR \(parts.joined(separator: " AND "))"
       }
       return [
-        "DELETE FROM \(relation.table) WHERE \(isOfNode.joined())NOT (0\(isWanted.joined()))"
+        "DELETE FROM \(relation.table) WHERE \(isOfNode.joined())"
+          + "NOT (1 = 0\(isWanted.joined()))"
       ]
         + wanted.map {
-          "INSERT OR IGNORE INTO \(relation.table) "
-            + "VALUES(\((source + $0).joined(separator: ", ")))"
+          tables.inserting(
+            "VALUES(\((source + $0).joined(separator: ", ")))", unlessIn: relation.table)
         }
     }
   }
@@ -173,11 +174,4 @@ extension PlacedGraph {
 extension PlacedGraph.Relation {
   /// What is written where it refers to nothing.
   fileprivate var nothing: JSON { none?.json ?? .null }
-}
-
-extension Key {
-  fileprivate var sql: String {
-    if case .integer(let number) = self { return "\(number)" }
-    return "'\(managedText!)'"
-  }
 }

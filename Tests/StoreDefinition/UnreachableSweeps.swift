@@ -5,8 +5,6 @@ import Testing
 /// Others refer, between the steps of a sweep, to what they still see: it has all that it leads to,
 /// after every step.
 package struct UnreachableSweeps {
-  package static let runs: UInt64 = Histories.isLong ? 2_000 : 6
-
   package let engine: any EngineUnderTest
 
   package init(_ engine: any EngineUnderTest) { self.engine = engine }
@@ -32,15 +30,14 @@ package struct UnreachableSweeps {
   }
 
   /// `rule` is that of the edges "y".
-  package func compare(rule: String) throws {
-    for seed in 0..<UnreachableSweeps.runs {
+  package func compare(rule: String, _ seeds: some Sequence<UInt64>) throws {
+    for seed in seeds {
       var random = Seeded(seed)
       let store = try engine.makeStore(
         model: StoreModel(UnreachableSweeps.model(rule)), schema: UnreachableSweeps.schema)
       _ = try store.writer.sweep([.all], at: 0)
-      for id in 1...30 {
-        try store.bySQL("INSERT INTO n VALUES(\(id), \(end(&random)), \(end(&random)))")
-      }
+      let rows = (1...30).map { "(\($0), \(end(&random)), \(end(&random)))" }
+      try store.bySQL("INSERT INTO n VALUES \(rows.joined(separator: ", "))")
       store.sweepsInSteps(of: Int64.random(in: 1...3, using: &random))
       let manners = StepPolicy { _ in
         let broken = try UnreachableSweeps.broken(store)

@@ -5,8 +5,6 @@ import Testing
 /// The unreferenced sweep on random tables, beside the same in plain SQL; and beside writers that
 /// refer, between its steps, to what they still see.
 package struct UnreferencedSweeps {
-  package static let runs: UInt64 = Histories.isLong ? 500 : 10
-
   package let engine: any EngineUnderTest
 
   package init(_ engine: any EngineUnderTest) { self.engine = engine }
@@ -44,15 +42,15 @@ package struct UnreferencedSweeps {
     let model = try StoreModel(UnreferencedSweeps.model(rule, free))
     let store = try engine.makeStore(model: model, schema: UnreferencedSweeps.schema)
     _ = try store.writer.sweep([.all], at: 0)
-    for id in 1...12 {
-      try store.bySQL(
-        """
-        INSERT INTO a VALUES(\(id)); INSERT INTO p VALUES(\(id));
-        INSERT INTO b VALUES(\(id), \(end(&random)));
-        INSERT INTO s VALUES(\(id), \(end(&random)), \(end(&random)), \(end(&random)));
-        INSERT INTO j VALUES(\(Int.random(in: 1...12, using: &random)), \(id));
-        """)
+    let rows = (1...12).map { id in
+      """
+      INSERT INTO a VALUES(\(id)); INSERT INTO p VALUES(\(id));
+      INSERT INTO b VALUES(\(id), \(end(&random)));
+      INSERT INTO s VALUES(\(id), \(end(&random)), \(end(&random)), \(end(&random)));
+      INSERT INTO j VALUES(\(Int.random(in: 1...12, using: &random)), \(id));
+      """
     }
+    try store.bySQL(rows.joined())
     return store
   }
 
@@ -65,27 +63,28 @@ package struct UnreferencedSweeps {
     UNION SELECT 's' || id FROM s ORDER BY 1
     """
 
+  private static let isUncounted = "id NOT IN (SELECT z FROM b WHERE z IS NOT NULL)"
+
   /// What the sweep must leave: deletes what nothing refers to until there is nothing more. With
   /// `counting`, the edges "z" take along what loses its last one.
   private static func expected(counting: Bool) -> String {
     """
-    CREATE TABLE IF NOT EXISTS lost(id);
+    CREATE TABLE IF NOT EXISTS lost(id INTEGER);
     DELETE FROM lost;
     INSERT INTO lost SELECT z FROM b WHERE NOT EXISTS (SELECT 1 FROM s WHERE w = b.id);
     DELETE FROM a WHERE NOT EXISTS (SELECT 1 FROM s WHERE x = a.id OR y = a.id)
       AND NOT EXISTS (SELECT 1 FROM b WHERE z = a.id);
     DELETE FROM b WHERE NOT EXISTS (SELECT 1 FROM s WHERE w = b.id);
     DELETE FROM p WHERE NOT EXISTS (SELECT 1 FROM j WHERE j.p = p.id);
-    \(counting
-      ? "DELETE FROM a WHERE id IN (SELECT id FROM lost) AND id NOT IN (SELECT z FROM b WHERE z)"
-      : "");
+    \(counting ? "DELETE FROM a WHERE id IN (SELECT id FROM lost) AND \(isUncounted)" : "");
     """
   }
 
-  /// Sweeps, and approves what is held, until nothing is.
+  /// Sweeps, and approves what is held, until nothing is. Other databases of a server may cut a sweep short.
   private func sweep(_ store: any StoreUnderTest) throws {
     for _ in 0..<10 {
       let result = try store.writer.sweep([.unreferenced], at: 1)
+      if result.isCutShort { continue }
       guard result.outcome == .held else { return }
       _ = try store.writer.approve(plan: #require(result.plan))
     }
@@ -93,8 +92,8 @@ package struct UnreferencedSweeps {
   }
 
   /// `rule` is that of the edges "z"; `free` says which collections need no approval.
-  package func compare(rule: String, free: String) throws {
-    for seed in 0..<UnreferencedSweeps.runs {
+  package func compare(rule: String, free: String, _ seeds: some Sequence<UInt64>) throws {
+    for seed in seeds {
       var (random, again) = (Seeded(seed), Seeded(seed))
       let store = try store(rule, &random, free: free)
       if seed % 2 == 0 { store.sweepsInSteps(of: Int64.random(in: 1...3, using: &random)) }
@@ -105,7 +104,9 @@ package struct UnreferencedSweeps {
         left = try reference.texts(UnreferencedSweeps.nodes)
         try reference.bySQL(UnreferencedSweeps.expected(counting: !rule.isEmpty))
       } while try reference.texts(UnreferencedSweeps.nodes) != left
-      #expect(try store.texts(UnreferencedSweeps.nodes) == left, "seed \(seed)")
+      let there = try store.texts(UnreferencedSweeps.nodes)
+      let unlike = Set(there).symmetricDifference(left).sorted()
+      #expect(there == left, "seed \(seed): \(unlike)")
     }
   }
 
@@ -117,8 +118,8 @@ package struct UnreferencedSweeps {
     UNION ALL SELECT s FROM j WHERE p NOT IN (SELECT id FROM p)
     """
 
-  package func holdBesideWriters() throws {
-    for seed in 0..<UnreferencedSweeps.runs {
+  package func holdBesideWriters(_ seeds: some Sequence<UInt64>) throws {
+    for seed in seeds {
       var random = Seeded(seed)
       let store = try store("", &random, free: "unreferenced: true")
       store.sweepsInSteps(of: Int64.random(in: 1...3, using: &random))

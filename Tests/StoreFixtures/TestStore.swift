@@ -136,6 +136,8 @@ extension TestStore {
       VALUES('\(collection)', \(key), 'test', \(end))
       """)
   }
+
+  package func endLeases() throws { try bySQL("UPDATE cascade_lease SET expires = 1") }
 }
 
 /// SQLite, for the tests that every engine passes.
@@ -146,6 +148,8 @@ package struct SQLiteUnderTest: EngineUnderTest {
     try TestStore(model: model, schema: schema)
   }
 
+  package var tables: any TableSQL { TablesInSQLite() }
+  package var tellsOrigins: Bool { true }
   package var typeOfBytes: String { "blob" }
   /// The rowid is given anyway.
   package var generatedKey: String { "" }

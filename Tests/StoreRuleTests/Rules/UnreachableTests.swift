@@ -305,7 +305,7 @@ struct UnreachableTests {
   func random(bySQL: Bool) throws {
     for seed in 0..<(Histories.isLong ? 160 : 40) as Range<UInt64> {
       var random = Seeded(seed)
-      let graph = PlacedGraph(bySQL: bySQL, &random)
+      let graph = PlacedGraph(TablesInSQLite(), bySQL: bySQL, &random)
       let text = graph.model.replacingLastBrace(with: ", roots: ['a'] }")
       let store = try TestStore(model: StoreModel(text), schema: graph.schema)
       _ = try store.writer.sweep([.all], at: 0)

@@ -8,15 +8,15 @@ struct RandomLeases {
   private let histories = LeasedHistories(SQLiteUnderTest())
 
   @Test("Files, leases of managed nodes", arguments: 0..<2)
-  func managed(part: UInt64) throws {
-    for run in 0..<(Histories.isLong ? 100 : 10) as Range<UInt64> {
-      try histories.compareManaged(run * 2 + part)
+  func managed(part: Int) throws {
+    for seed in Histories.seeds(quick: 20, long: 200, part: part, of: 2) {
+      try histories.compareManaged(seed)
     }
   }
 
   @Test("Files and SQL, leases of rows", arguments: [false, true])
   func rows(bySQL: Bool) throws {
-    for seed in 0..<(Histories.isLong ? 120 : 10) as Range<UInt64> {
+    for seed in Histories.seeds(quick: 10, long: 120) {
       try histories.comparePlaced(seed, bySQL: bySQL)
     }
   }

@@ -6,5 +6,8 @@ import Testing
 @Suite("Random properties")
 struct RandomProperties {
   @Test("References in values do what declared edges do", arguments: 0..<4)
-  func agreement(part: UInt64) throws { try PropertyHistories(SQLiteUnderTest()).compare(part) }
+  func agreement(part: Int) throws {
+    try PropertyHistories(SQLiteUnderTest()).compare(
+      Histories.seeds(quick: 100, long: 800, part: part, of: 4))
+  }
 }

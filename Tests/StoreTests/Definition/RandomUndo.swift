@@ -8,8 +8,12 @@ struct RandomUndo {
   private let histories = UndoneHistories(SQLiteUnderTest())
 
   @Test("What a change file deleted comes back as it was", arguments: 0..<2)
-  func files(part: UInt64) throws { try histories.compare(bySQL: false, part) }
+  func files(part: Int) throws { try histories.compare(bySQL: false, seeds(part)) }
 
   @Test("What a sweep deleted comes back as it was", arguments: 0..<2)
-  func sweeps(part: UInt64) throws { try histories.compare(bySQL: true, part) }
+  func sweeps(part: Int) throws { try histories.compare(bySQL: true, seeds(part)) }
+
+  private func seeds(_ part: Int) -> [UInt64] {
+    Histories.seeds(quick: 8, long: 300, part: part, of: 2)
+  }
 }

@@ -8,5 +8,8 @@ struct RandomUnreachable {
   @Test(
     "Nothing that is there refers to what went",
     arguments: ["", "'deleteSourceIfDestinationDeleted'"])
-  func isWhole(rule: String) throws { try UnreachableSweeps(SQLiteUnderTest()).compare(rule: rule) }
+  func isWhole(rule: String) throws {
+    try UnreachableSweeps(SQLiteUnderTest()).compare(
+      rule: rule, Histories.seeds(quick: 6, long: 2_000))
+  }
 }

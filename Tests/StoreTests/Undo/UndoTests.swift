@@ -91,7 +91,7 @@ struct UndoTests {
     for run in 0..<(Histories.isLong ? 500 : 8) as Range<UInt64> {
       let seed = run * 4 + part
       var random = Seeded(seed)
-      let graph = PlacedGraph(bySQL: false, &random)
+      let graph = PlacedGraph(TablesInSQLite(), bySQL: false, &random)
       let store = try TestStore(model: StoreModel(graph.model), schema: graph.schema)
       for _ in 0..<8 {
         let steps = graph.steps(bySQL: false, &random)

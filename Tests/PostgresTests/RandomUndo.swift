@@ -1,0 +1,14 @@
+import PostgresSupport
+import StoreDefinition
+import Testing
+
+/// What a transaction or a sweep deleted in a random graph comes back as it was.
+@Suite(
+  "Undo in random graphs on PostgreSQL", .enabled(if: Cluster.isInstalled, "\(Cluster.missing)"))
+struct RandomUndo {
+  @Test("What a change file or a sweep deleted comes back as it was", arguments: [false, true])
+  func agreement(bySQL: Bool) throws {
+    try UndoneHistories(PostgresUnderTest()).compare(
+      bySQL: bySQL, Histories.seeds(quick: 3, long: 300))
+  }
+}
