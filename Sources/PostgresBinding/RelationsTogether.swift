@@ -32,6 +32,15 @@ extension Binding {
     "(" + alikeAtDestination(relation).map { $0.hasSource() }.joined(separator: " OR ") + ")"
   }
 
+  /// Whether an edge that one relation had is there, in whatever place: a change may move it to another one.
+  package func hasEdge(_ relation: EdgeRelation, _ from: String, _ to: String) -> String {
+    let others = relations(from: relation.source).filter {
+      $0.name == relation.name && $0.destination.number == relation.destination.number
+        && $0.number != relation.number && !$0.isTie
+    }
+    return "(" + ([relation] + others).map { $0.hasEdge(from, to) }.joined(separator: " OR ") + ")"
+  }
+
   /// Whether an edge of the relation may keep its destination: it denies, or it counts for a rule,
   /// or for the search of nodes that nothing refers to, whatever its name.
   package func mayKeepDestination(_ relation: EdgeRelation) -> Bool {

@@ -245,7 +245,7 @@ package struct Closure {
       """
     let isGone =
       rule == .deleteDestinationIfSourceDeleted
-      ? "NOT \(relation.hasEdge("j.key", "j.other"))" : "true"
+      ? "NOT \(store.binding.hasEdge(relation, "j.key", "j.other"))" : "true"
     return """
       SELECT \(table.key.text("t")), \(rule.rawValue), \(relation.number), j.key
       FROM (SELECT j.other, min(j.key) AS key FROM \(journal.rows) j

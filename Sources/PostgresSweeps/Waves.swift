@@ -248,7 +248,8 @@ package struct Waves {
     }
     let (isSource, count) = (end == .source, taken.rows.count)
     let isOver =
-      isSource ? relation.hasEdge("j.key", "j.other") : relation.isRestored("j.key", "j.other")
+      isSource
+      ? binding.hasEdge(relation, "j.key", "j.other") : relation.isRestored("j.key", "j.other")
     let taken = try work.drop(taken, where: isOver)
     let (rule, row, keys): (Rules, String, [String]) =
       isSource

@@ -77,7 +77,7 @@ extension Waves {
   ) -> String {
     let isOver =
       what == .lost
-      ? relation.hasEdge("j.key", "j.other") : relation.isRestored("j.key", "j.other")
+      ? binding.hasEdge(relation, "j.key", "j.other") : relation.isRestored("j.key", "j.other")
     return """
       SELECT j.key, j.other FROM cascade.work j WHERE \(isDone(what, relation))
       AND NOT j.told AND NOT \(isOver) AND \(receiver.has(key))

@@ -36,7 +36,7 @@ extension Waves {
     let kind = counts ? Waves.refcount : Waves.cascade
     let isOver =
       what == .lost
-      ? "\(relation.hasEdge("k.key", "k.other")) OR NOT \(relation.destination.has("k.other"))"
+      ? "\(binding.hasEdge(relation, "k.key", "k.other")) OR NOT \(relation.destination.has("k.other"))"
       : "\(relation.isRestored("k.key", "k.other")) OR NOT \(relation.source.has("k.key"))"
     let isHeld =
       counts && hasRemovedNothing ? "k.told AND \(holds(what, relation, "k"))" : "false"

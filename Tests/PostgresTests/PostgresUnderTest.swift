@@ -35,6 +35,8 @@ struct PostgresUnderTest: EngineUnderTest {
 }
 
 extension PostgresFixture: StoreUnderTest {
+  var listsEdgesToNothing: Bool { true }
+
   func followSchema() throws { _ = try writer.followSchema() }
 
   func hex(_ column: String) -> String { "encode(\(column), 'hex')" }

@@ -76,6 +76,9 @@ package protocol StoreUnderTest: AnyObject {
   func lease(
     _ key: String, in collection: String, until end: some CustomStringConvertible) throws
 
+  /// Whether a reference to nothing that may stay so is listed as an edge.
+  var listsEdgesToNothing: Bool { get }
+
   /// Has all leases end at once.
   func endLeases() throws
 
@@ -109,6 +112,8 @@ extension StoreUnderTest {
   package func backUp() throws -> Bool { false }
 
   package func restoreBackup() throws {}
+
+  package var listsEdgesToNothing: Bool { false }
 
   @discardableResult
   package func apply(_ changes: [Change], id: String? = nil) throws -> Receipt {

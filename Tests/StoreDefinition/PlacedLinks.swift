@@ -23,6 +23,7 @@ package struct PlacedLinks {
     case runRules = "What follows is what follows if the row is written so"
     case areAlone = "An edge that is removed by itself has no consequences"
     case nameLaterNodes = "A join row may name nodes that the same file puts later"
+    case move = "An edge that a change moves to another place is not lost"
     case haveReasons = "What cannot be is rejected with the reason, and nothing is written"
 
     package var testDescription: String { rawValue }
@@ -42,6 +43,7 @@ package struct PlacedLinks {
     case .runRules: try runRules()
     case .areAlone: try areAlone()
     case .nameLaterNodes: try nameLaterNodes()
+    case .move: try move()
     case .haveReasons: try haveReasons()
     }
   }
@@ -243,6 +245,24 @@ package struct PlacedLinks {
       try store.texts("SELECT document FROM song ORDER BY id").map { try JSON.parse($0) }
         == [["x": 1, "tags": ["c"]], ["tags": ["c"]]])
     #expect(try store.edges().filter { $0.name == "deep" }.count == 2)
+  }
+
+  private func move() throws {
+    let rules = "rules: ['deleteDestinationIfSourceDeleted']"
+    let store = try engine.makeStore(
+      model: StoreModel(
+        """
+        { collections: { notes: {}, images: {} }, relationships: [
+          { name: 'image', from: 'notes', to: 'images', property: 'image', \(rules) },
+          { name: 'image', from: 'notes', to: 'images', \(rules) } ] }
+        """), schema: "")
+    let stored = #"[{"name": "image", "to": ["images", "i"]}]"#
+    try store.change(
+      #"{"put": ["images", "i"]}"#, #"{"put": ["notes", "n"], "edges": \#(stored)}"#)
+    try store.change(#"{"put": ["notes", "n"], "value": {"image": "i"}, "edges": []}"#)
+    #expect(try store.exists(node("images/i")))
+    try store.change(#"{"delete": ["notes", "n"]}"#)
+    #expect(try !store.exists(node("images/i")))
   }
 
   private func areProperties() throws {
