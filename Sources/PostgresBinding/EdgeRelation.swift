@@ -282,9 +282,9 @@ extension EdgeRelation {
   private static let eachRow = "OFFSET 0"
 
   /// Whether there is an edge between the keys of two texts.
-  package func hasEdge(_ from: String, _ to: String) -> String {
+  package func hasEdge(_ from: String, _ to: String, where condition: String = "true") -> String {
     "EXISTS (SELECT FROM \(edges()) WHERE \(source.key.equal("s", text: from)) "
-      + "AND \(leads(toText: to)))"
+      + "AND \(leads(toText: to)) AND \(condition))"
   }
 
   /// Whether an edge that lost its destination, between the keys of two texts, is not lost any more.

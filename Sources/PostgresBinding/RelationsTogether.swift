@@ -32,13 +32,17 @@ extension Binding {
     "(" + alikeAtDestination(relation).map { $0.hasSource() }.joined(separator: " OR ") + ")"
   }
 
-  /// Whether an edge that one relation had is there, in whatever place: a change may move it to another one.
+  /// Whether an edge that one relation had is there, also in another place of declared edges: a change may
+  /// move it. A manual edge is another edge.
   package func hasEdge(_ relation: EdgeRelation, _ from: String, _ to: String) -> String {
     let others = relations(from: relation.source).filter {
       $0.name == relation.name && $0.destination.number == relation.destination.number
-        && $0.number != relation.number && !$0.isTie
+        && $0.number != relation.number && !$0.isTie && !($0.isStored && relation.isStored)
     }
-    return "(" + ([relation] + others).map { $0.hasEdge(from, to) }.joined(separator: " OR ") + ")"
+    let places =
+      [relation.hasEdge(from, to)]
+      + others.map { $0.hasEdge(from, to, where: $0.isStored ? "e.is_declared" : "true") }
+    return "(\(places.joined(separator: " OR ")))"
   }
 
   /// Whether an edge of the relation may keep its destination: it denies, or it counts for a rule,
