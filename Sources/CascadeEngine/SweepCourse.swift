@@ -32,9 +32,9 @@ extension SweepCourse {
     repeat {
       try sweepCauses(of: kinds)
       if try !result.isCutShort && leaveEachOther(kinds) { try sweepTogether() }
-      before = result.deletedCount
+      before = result.goneCount
       try sweepWhatIsLeft(kinds)
-    } while try result.deletedCount > before && !result.isCutShort && haveDeniedNodes
+    } while try result.goneCount > before && !result.isCutShort && haveDeniedNodes
   }
 
   /// A node that stays denied was told when it was first denied.
@@ -43,7 +43,7 @@ extension SweepCourse {
     try dropDenialsOfGoneNodes()
     try sweepBothKinds()
     let isNews =
-      result.deletedCount > before.deletedCount || result.isCutShort || result.outcome == .held
+      result.goneCount > before.goneCount || result.isCutShort || result.outcome == .held
     if !isNews { result = before }
   }
 

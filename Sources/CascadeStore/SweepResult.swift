@@ -40,6 +40,9 @@ package struct SweepResult: Sendable {
     self.outcome = outcome
   }
 
+  /// How many nodes went. Without a batch, `deletedCount` is that of what is held.
+  package var goneCount: Int { batch == nil ? 0 : deletedCount }
+
   package mutating func cutShort(because reason: String) {
     isCutShort = true
     outcome = .blocked

@@ -18,9 +18,8 @@ extension PostgresWriter {
   private func sweepAllowed(
     _ kinds: [SweepKind], _ now: Int64, _ manners: StepPolicy
   ) throws -> SweepResult {
-    let course = PostgresSweep(self, kinds, now, manners)
     let found = try kinds.scansTables ? findDangling() : DanglingFound()
-    course.found = found
+    let course = PostgresSweep(self, kinds, found, now, manners)
     try course.sweepNodes(of: kinds)
     var result = course.result
     if kinds.sweepsFiles { try sweepFiles(now, &result) }

@@ -11,12 +11,15 @@ final class PostgresSweep: SweepCourse {
   private let writer: PostgresWriter
   private let now: Int64
   private let manners: StepPolicy
-  /// What a search of whole tables has found, and no part has swept yet.
-  var found = DanglingFound()
+  /// What a search of whole tables has found; nil when it is swept. They are searched once.
+  private var found: DanglingFound?
   var result: SweepResult
 
-  init(_ writer: PostgresWriter, _ kinds: [SweepKind], _ now: Int64, _ manners: StepPolicy) {
-    (self.writer, self.now, self.manners) = (writer, now, manners)
+  init(
+    _ writer: PostgresWriter, _ kinds: [SweepKind], _ found: DanglingFound, _ now: Int64,
+    _ manners: StepPolicy
+  ) {
+    (self.writer, self.found, self.now, self.manners) = (writer, found, now, manners)
     result = SweepResult(kinds: kinds, outcome: .nothing)
   }
 
@@ -27,8 +30,15 @@ final class PostgresSweep: SweepCourse {
     guard try kinds.readsJournal || kinds.scansTables || writer.unfinishedSweep != nil else {
       return
     }
+    guard let found else { return try sweepAgain(kinds) }
+    self.found = nil
     try writer.sweepEdges(kinds, found, now, manners, &result)
-    found = DanglingFound()
+  }
+
+  /// A sweep that would search the tables, and finds nothing, gives up the plans of such sweeps.
+  private func sweepAgain(_ kinds: [SweepKind]) throws {
+    let kinds = kinds.scansTables ? [.cascade, .refcount] : kinds
+    try writer.sweepEdges(kinds, DanglingFound(), now, manners, &result)
   }
 
   func leaveEachOther(_ kinds: [SweepKind]) throws -> Bool {
@@ -39,7 +49,12 @@ final class PostgresSweep: SweepCourse {
       NOT EXISTS (SELECT FROM cascade.journal j
         WHERE NOT \(store.binding.waits("j")) AND \(Causes.unplanned.include("j")))
       """
-    return try store.db.run("SELECT \(HeldEdges.areAnyUnplanned) AND \(isRead)").bool
+    return try areAnyLeft && store.db.run("SELECT \(isRead)").bool
+  }
+
+  /// Whether something waits because a node had to stay, and belongs to no plan.
+  private var areAnyLeft: Bool {
+    get throws { try store.db.run("SELECT \(HeldEdges.areAnyUnplanned)").bool }
   }
 
   func sweepBothKinds() throws {
@@ -53,7 +68,7 @@ final class PostgresSweep: SweepCourse {
   func sweepUnreferenced() throws { try writer.sweepUnreferenced(now, manners, &result) }
 
   var haveDeniedNodes: Bool {
-    get throws { try store.binding.denies && BlockedNodes(store).isAny }
+    get throws { try store.binding.denies && areAnyLeft }
   }
 
   func isThere(_ node: Node) throws -> Bool {

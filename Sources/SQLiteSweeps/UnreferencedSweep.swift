@@ -28,13 +28,10 @@ extension Writer {
     var parts = [(ends: free, needApproval: false), (ends: others, needApproval: true)]
     var before: Int
     repeat {
-      before = deletedCount
+      before = result.goneCount
       parts = try parts.filter { try !isHeld($0) }
-    } while deletedCount > before && !sweepRun.result.isCutShort
+    } while result.goneCount > before && !sweepRun.result.isCutShort
   }
-
-  /// Without a batch, the count is that of what is held.
-  private var deletedCount: Int { sweepRun.result.batch == nil ? 0 : sweepRun.result.deletedCount }
 
   /// Sweeps a part. Returns whether it waits now.
   private func isHeld(_ part: (ends: [CountedEnd], needApproval: Bool)) throws -> Bool {

@@ -42,6 +42,43 @@ struct UnreachableTests {
     #expect(try swept(store) == "C")
   }
 
+  /// A draft that no tag refers to denies the deletion of a cover.
+  @Test("What it denied goes in the same sweep, and what a search of tables found keeps its plan")
+  func deniedByUnreachable() throws {
+    let store = try PostgresFixture(
+      """
+      { collections: { albums: { table: 'album', key: 'id' }, songs: { table: 'song', key: 'id' },
+          covers: { table: 'cover', key: 'id' }, tags: { table: 'tag', key: 'id' },
+          drafts: { table: 'draft', key: 'id' } },
+        roots: ['albums', 'songs', 'covers', 'tags'], limits: { hold: { deletes: 3, share: 0.1 } },
+        relationships: [
+          { name: 'album', from: 'songs', to: 'albums', column: 'album',
+            rules: ['deleteSourceIfDestinationDeleted'] },
+          { name: 'album', from: 'covers', to: 'albums', column: 'album',
+            rules: ['deleteSourceIfDestinationDeleted'] },
+          { name: 'cover', from: 'drafts', to: 'covers', column: 'cover',
+            rules: ['denyDestinationDeletion'] },
+          { name: 'draft', from: 'tags', to: 'drafts', column: 'draft' } ] }
+      """,
+      schema: """
+        CREATE TABLE album(id int PRIMARY KEY); CREATE TABLE song(id int PRIMARY KEY, album int);
+        CREATE TABLE cover(id int PRIMARY KEY, album int);
+        CREATE TABLE tag(id int PRIMARY KEY, draft int);
+        CREATE TABLE draft(id int PRIMARY KEY, cover int);
+        INSERT INTO album VALUES(1); INSERT INTO cover VALUES(1, 1);
+        """)
+    try store.sweep([.all])
+    try store.bySQL(
+      """
+      INSERT INTO song SELECT n, 90 + n FROM generate_series(1, 6) n; INSERT INTO draft VALUES(1, 1);
+      DELETE FROM album
+      """)
+    let result = try store.sweep([.all])
+    #expect(result.outcome == .held && result.byCollection == ["drafts": 1, "covers": 1])
+    let plan = try #require(result.plan)
+    #expect(try store.texts("SELECT number FROM cascade.plan") == ["\(plan)"])
+  }
+
   @Test("Without roots nothing happens")
   func noRoots() throws {
     let store = try objects(roots: "")
