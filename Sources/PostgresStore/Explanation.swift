@@ -61,7 +61,7 @@ extension Explanation: DeletionTrail {
       """, [key]
     ).rows.first.map {
       Entry(
-        node: node, batch: Int64($0[0]!)!, rule: $0[1], via: $0[2], other: $0[3],
+        node: table.node(key), batch: Int64($0[0]!)!, rule: $0[1], via: $0[2], other: $0[3],
         isOwn: $0[4] == "t")
     }
   }
@@ -84,14 +84,14 @@ extension Explanation: DeletionTrail {
 
   /// The edge by which a node followed, the rule, and the node at the edge's other end.
   private func reason(_ entry: Entry) -> (Edge, rule: String?, other: Node)? {
-    guard let bit = entry.rule.flatMap({ Int64($0) }), let via = entry.via, let other = entry.other,
+    guard let rule = entry.rule, let via = entry.via, let other = entry.other,
       let relation = store.binding.relation(Int64(via)!),
       let key = store.binding.tables[entry.node.collection]?.key.text(entry.node.key),
-      let edge = store.edge(via, key, other, "\(bit)")
+      let edge = store.edge(via, key, other, rule)
     else { return nil }
-    let losesSource = Rules(rawValue: bit).isSubset(of: .losingSource)
+    let losesSource = Rules(rawValue: Int64(rule)!).isSubset(of: .losingSource)
     let table = losesSource ? relation.source : relation.destination
-    return (edge, Rules.name("\(bit)"), table.node(other))
+    return (edge, Rules.name(rule), table.node(other))
   }
 
   /// The ledger has a sweep when it has ended. Until then it is one of now.
