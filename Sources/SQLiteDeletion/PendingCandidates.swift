@@ -71,10 +71,12 @@ extension Writer {
   /// Records, as rule 0, the leases without which a sweep would have found more unreachable nodes.
   /// No rule records them.
   package func recordReachingLeases(at now: Int64) throws {
-    let were = try db.integer("SELECT 1 FROM cascade_candidate WHERE rule = 0 LIMIT 1") != nil
+    let were =
+      try db.integer("SELECT 1 FROM cascade_candidate WHERE rule = \(Rules.none.bits) LIMIT 1")
+      != nil
     if !were && !sweepRun.leasesKeepUnreachable { return }
     try group {
-      try db.run("DELETE FROM cascade_candidate WHERE rule = 0")
+      try db.run("DELETE FROM cascade_candidate WHERE rule = \(Rules.none.bits)")
       if !sweepRun.leasesKeepUnreachable { return }
       try db.run(
         """
@@ -93,9 +95,10 @@ extension Writer {
     return try db.integer(
       """
       SELECT 1 FROM cascade_candidate AS s CROSS JOIN cascade_collection AS c ON c.id = s.collection
-      WHERE s.rule = 0 AND NOT EXISTS (SELECT 1 FROM cascade_lease AS l
-        WHERE l.collection = c.name AND coalesce(l.key, '') = s.key AND l.expires > ?) LIMIT 1
-      """, .integer(now / 1_000)) != nil
+      WHERE s.rule = \(Rules.none.bits) AND NOT EXISTS (SELECT 1 FROM cascade_lease AS l
+        WHERE l.collection = c.name AND coalesce(l.key, '') = s.key
+        AND l.expires > \(bind: now / 1_000)) LIMIT 1
+      """) != nil
   }
 
   /// After a sweep that removed something or was resumed, nodes that waited for the other kind of

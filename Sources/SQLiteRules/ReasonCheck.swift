@@ -21,7 +21,7 @@ package struct ReasonCheck {
   /// Queries for the nodes that have no reason any more. A condition for rows `g` of `temp.gone` is
   /// to be added with AND.
   package var withoutReason: [Query] {
-    (ends.has([]) ? binding.collections.values.map(returned) : [])
+    (ends.has(.none) ? binding.collections.values.map(returned) : [])
       + [
         "SELECT g.id FROM temp.gone AS g WHERE g.via IN (SELECT id FROM temp.staying_nodes)"
           as Query
@@ -35,7 +35,7 @@ package struct ReasonCheck {
     SELECT g.id FROM temp.gone AS g
     CROSS JOIN temp.known AS k ON k.id = g.id AND k.collection = \(table.id)
     CROSS JOIN \(table.rows) AS d ON \(table.hasKey("d", "k.key"))
-    WHERE g.rule = 0 AND NOT k.present
+    WHERE g.rule = \(Rules.none.bits) AND NOT k.present
     """
   }
 

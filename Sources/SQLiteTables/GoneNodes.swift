@@ -39,12 +39,16 @@ extension Connection {
 package enum GoneRow {
   /// The node was gone before.
   package static func wentBefore(_ row: String) -> String {
-    "\(row).rule = 0 AND NOT \(row).counts"
+    "\(row).rule = \(Rules.none.bits) AND NOT \(row).counts"
   }
 
   /// Cascade deletes the node, and no rule is the reason: no root reaches it, or nothing refers to it.
-  package static func isFirst(_ row: String) -> String { "\(row).rule = 0 AND \(row).counts" }
+  package static func isFirst(_ row: String) -> String {
+    "\(row).rule = \(Rules.none.bits) AND \(row).counts"
+  }
 
   /// Cascade deletes the node.
-  package static func goes(_ row: String) -> String { "(\(row).rule <> 0 OR \(row).counts)" }
+  package static func goes(_ row: String) -> String {
+    "(\(row).rule <> \(Rules.none.bits) OR \(row).counts)"
+  }
 }

@@ -5,6 +5,8 @@ package struct Rules: OptionSet, Hashable, Sendable {
   package init(rawValue: Int64) { self.rawValue = rawValue }
 
   package static let all = Rules(rawValue: 511)
+  /// What is written where no rule is the reason.
+  package static let none: Rules = []
 
   package static let notifyIfSourceDeleted = Rules(rawValue: 1)
   package static let notifyIfDestinationDeleted = Rules(rawValue: 2)

@@ -89,7 +89,9 @@ extension Reader {
   /// The edges of nodes that were gone before are removed by the kind of sweep that cascades.
   private func edgesOfGone(_ numbers: NumberedTables, _ followed: Rules) throws -> Int {
     let leavesCauses = followed.isDisjoint(with: .cascading)
-    let low = try leavesCauses ? db.integer("SELECT max(seq) FROM temp.gone WHERE rule = 0") : 0
+    let low =
+      try leavesCauses
+      ? db.integer("SELECT max(seq) FROM temp.gone WHERE rule = \(Rules.none.bits)") : 0
     return try db.edgesOfGone(binding(), numbers, Slice(low: low ?? 0, high: .max))
   }
 
