@@ -8,7 +8,7 @@ import PackageDescription
 //   5  Daemon below DaemonProgram     CascadeKit     CascadeInspect
 //   4  VarlinkServer   Spool          SQLiteStore    PostgresStore
 //   3  SQLiteUndo … SQLiteJournal, PostgresChanges, PostgresSweeps, in the order of their lists below
-//   2  CascadeEngine SQLiteBinding  SQLiteTables   PostgresBinding  PostgresTables
+//   2  CascadeEngine   SQLiteBinding  SQLiteTables   PostgresBinding  PostgresTables
 //   1  SystemdService  CascadeStore   CascadeVarlink  HTTPServer
 //   0  CascadeModel    CascadeSQLite  CascadeSystem  CascadePostgres (and the C libraries below)
 //      CascadeMacros runs in the compiler, and uses none of them.

@@ -82,7 +82,7 @@ extension PlacedGraph {
         "CREATE TABLE \(relation.table)(\(definitions.joined()) "
           + "PRIMARY KEY(\(ends.joined(separator: ", "))))")
     }
-    // Half of them: who has an index is looked up another way.
+    // Half of them: where there is an index, rows are looked up another way.
     for relation in relations where relation.place == .column && relation.name == "x" {
       statements.append(
         "CREATE INDEX by_\(relation.table) ON "

@@ -3,7 +3,7 @@ import Testing
 
 @Suite("When commits of others are followed")
 struct CommitPortionTests {
-  /// For commits at these milliseconds, when they are followed. Somebody looks at each commit, and
+  /// For commits at these milliseconds, when they are followed. The daemon looks at each commit, and
   /// when the wait is over.
   private func follows(_ commits: [Int]) -> [Int] {
     var (portions, follows) = (CommitPortions(), [Int]())

@@ -28,7 +28,7 @@ struct ReadingFirstTests {
       """)
   }
 
-  /// The albums 1 to 3 are the first artist's, who is gone.
+  /// The first artist is gone, to whom the albums 1 to 3 refer.
   private func store(_ more: String = patient) throws -> TestStore {
     let store = try TestStore(
       model: Self.model(more),
