@@ -204,7 +204,8 @@ package.targets += engine(
       swiftSettings: tests),
 
     .target(
-      name: "StoreDefinition", dependencies: ["CascadeModel", "CascadeStore"],
+      name: "StoreDefinition",
+      dependencies: ["CascadeModel", "CascadeStore", "CascadeSystem", "TestSupport"],
       path: "Tests/StoreDefinition", swiftSettings: settings),
     .testTarget(
       name: "InspectTests",

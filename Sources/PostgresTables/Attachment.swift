@@ -58,6 +58,7 @@ package struct Attachment {
 
   private func followNames() throws {
     try FollowedCollections(store).follow()
+    try FollowedRoots(store).follow()
     try FollowedRelations(store).follow()
     if try !isMigrating { try RetypedKeys(store).followEdges() }
   }

@@ -37,6 +37,8 @@ struct PostgresUnderTest: EngineUnderTest {
 extension PostgresFixture: StoreUnderTest {
   var listsEdgesToNothing: Bool { true }
 
+  var place: String { database.location }
+
   func followSchema() throws { _ = try writer.followSchema() }
 
   func hex(_ column: String) -> String { "encode(\(column), 'hex')" }

@@ -1,5 +1,6 @@
 import CascadeModel
 import CascadeStore
+import TestSupport
 import Testing
 
 /// Random histories in which the schema changes between the transactions of an application, the sweeps and
@@ -25,6 +26,9 @@ package struct DriftHistories {
 /// A store beside what must be in it.
 private final class DriftWorld {
   private let store: any StoreUnderTest
+  private let files: TendedFiles
+  /// Of songs that an application has deleted, until a sweep has seen it.
+  private var lostFiles: [String] = []
   private var random: Seeded
   private var song = DriftedTable()
   private var rows = DriftedRows()
@@ -50,9 +54,13 @@ private final class DriftWorld {
 
   init(_ engine: any EngineUnderTest, _ seed: UInt64) throws {
     random = Seeded(seed)
+    files = try TendedFiles()
+    try files.write("media/other")
     store = try engine.makeStore(
-      model: StoreModel(DriftedRows.model(names)), schema: DriftedRows.schema)
+      model: StoreModel(DriftedRows.model(names, files.scratch.path("media"))),
+      schema: DriftedRows.schema)
     _ = try store.writer.sweep([.all], at: 1)
+    try files.tend(store)
     reference.inRows = ["album/songs/albums"]
   }
 
@@ -91,7 +99,7 @@ private final class DriftWorld {
 
   private func write() throws {
     var statements: [String] = []
-    for _ in 0..<Int.random(in: 1...5, using: &random) { statements += statement() }
+    for _ in 0..<Int.random(in: 1...5, using: &random) { statements += try statement() }
     if chance(50) {
       try run("BEGIN; \(statements.joined(separator: "; ")); COMMIT")
     } else {
@@ -99,10 +107,10 @@ private final class DriftWorld {
     }
   }
 
-  private func statement() -> [String] {
+  private func statement() throws -> [String] {
     let (key, other) = (key(), key())
     switch Int.random(in: 0..<9, using: &random) {
-    case 0...2 where rows.songs[key] == nil: return insertSong(key)
+    case 0...2 where rows.songs[key] == nil: return try insertSong(key)
     case 0: return deleteSong(key)
     case 1 where rows.albums.contains(key): return deleteAlbum(key)
     case 1, 2: return insert("album", key, &rows.albums)
@@ -112,7 +120,7 @@ private final class DriftWorld {
       return ["DELETE FROM tag WHERE id = \(key)"]
     case 3, 4: return insert("tag", key, &rows.tags)
     case 5...7: return link(key, other)
-    default: return deleteSong(key) + insertSong(key)
+    default: return try deleteSong(key) + insertSong(key)
     }
   }
 
@@ -129,20 +137,25 @@ private final class DriftWorld {
     return ["DELETE FROM album WHERE id = \(key)"]
   }
 
-  private func insertSong(_ key: Int) -> [String] {
+  private func insertSong(_ key: Int) throws -> [String] {
     lastRow += 1
     let album = rows.albums.randomElement(using: &random)
     let values = song.values(ofRow: lastRow)
-    rows.songs[key] = DriftedSong(album: album, values: values)
+    let file = "r\(lastRow)"
+    try files.write("media/\(file)")
+    rows.songs[key] = DriftedSong(album: album, file: file, values: values)
     changes.append(rows.put(key))
     let list = song.columns.map { ", '\(values[$0.identity]!)'" }.joined()
     let names = song.columns.map { ", \($0.name)" }.joined()
     let reference = album.map { "\($0)" } ?? "NULL"
-    return ["INSERT INTO song(id, album\(names)) VALUES('\(key)', \(reference)\(list))"]
+    return [
+      "INSERT INTO song(id, album, cover\(names)) VALUES('\(key)', \(reference), '\(file)'\(list))"
+    ]
   }
 
   private func deleteSong(_ key: Int) -> [String] {
-    if rows.songs.removeValue(forKey: key) == nil { return [] }
+    guard let song = rows.songs.removeValue(forKey: key) else { return [] }
+    lostFiles.append(song.file)
     changes.append(.delete(rows.node(key)))
     return ["DELETE FROM song WHERE id = '\(key)'"]
   }
@@ -181,7 +194,8 @@ private final class DriftWorld {
   private func renameParts() throws {
     names.change(&random)
     log.append("-- now they are called \(names)")
-    try store.reopen(with: StoreModel(DriftedRows.model(names)))
+    try store.reopen(
+      with: StoreModel(DriftedRows.model(names, files.scratch.path("media"))))
   }
 
   private func blur() { for batch in batches.indices { batches[batch].isBlurred = true } }
@@ -201,12 +215,16 @@ private final class DriftWorld {
     song.columns.shuffle(using: &random)
     let columns = song.columns.map { ", \($0.name) TEXT" }.joined()
     let names = song.columns.map { ", \($0.name)" }.joined()
-    try run("CREATE TABLE made(album INTEGER\(columns), id \(song.key) PRIMARY KEY)")
+    try run("CREATE TABLE made(cover TEXT, album INTEGER\(columns), id \(song.key) PRIMARY KEY)")
     try run(
-      "INSERT INTO made(id, album\(names)) SELECT CAST(id AS \(song.key)), album\(names) FROM song")
+      """
+      INSERT INTO made(id, album, cover\(names))
+      SELECT CAST(id AS \(song.key)), album, cover\(names) FROM song
+      """)
     try run("DROP TABLE song")
     try run("ALTER TABLE made RENAME TO song")
     try run("CREATE INDEX song_album\(lastRow)_\(log.count) ON song(album)")
+    try run("CREATE INDEX song_cover\(lastRow)_\(log.count) ON song(cover)")
   }
 
   private func rebuildJoins() throws {
@@ -233,6 +251,8 @@ private final class DriftWorld {
     try store.restoreBackup()
     state = backup
     self.backup = nil
+    lostFiles = []
+    try files.tend(store)
   }
 
   // MARK: - Sweeps
@@ -240,6 +260,7 @@ private final class DriftWorld {
   private func sweep() throws -> String? {
     log.append("-- sweep")
     let result = try store.writer.sweep([.cascade, .refcount], at: 1)
+    try files.tend(store)
     _ = reference.sweep(changes)
     changes = []
     var kept = KeptBatch(number: result.batch ?? -1)
@@ -256,6 +277,9 @@ private final class DriftWorld {
       return "the join row \(join) went"
     }
     if !kept.songs.isEmpty || !kept.tags.isEmpty { batches.append(kept) }
+    lostFiles += kept.songs.values.map(\.file)
+    if let file = lostFiles.first(where: isThere) { return "the file \(file) has stayed" }
+    lostFiles = []
     if !kept.songs.isEmpty && result.batch == nil { return "no batch: \(result)" }
     return try difference("a sweep")
   }
@@ -270,6 +294,7 @@ private final class DriftWorld {
     if let problem = try sweep() { return problem }
     log.append("-- undo \(batches[place].number)")
     let undone = try store.writer.undo(batches[place].number, by: "me", at: 2)
+    try files.tend(store)
     var back = batches[place].songs.filter { rows.songs[$0.key] == nil }
     let tags = batches[place].tags.subtracting(rows.tags)
     // Where nothing tells the columns apart, the rows stay in the batch.
@@ -345,6 +370,8 @@ private final class DriftWorld {
 
   // MARK: - What is there
 
+  private func isThere(_ file: String) -> Bool { files.isThere("media/\(file)") }
+
   private func difference(_ after: String) throws -> String? {
     for (table, keys) in [
       ("song", Set(rows.songs.keys)), ("album", rows.albums), ("tag", rows.tags),
@@ -354,6 +381,7 @@ private final class DriftWorld {
       if there != keys { return "after \(after): \(table) \(there.sorted()), not \(keys.sorted())" }
     }
     for (key, song) in rows.songs {
+      if !isThere(song.file) { return "after \(after): the file \(song.file) of song \(key) went" }
       for column in self.song.columns {
         let (there, wanted) = (try value(column, of: key), song.values[column.identity])
         if there != wanted {

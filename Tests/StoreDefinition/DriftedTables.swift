@@ -2,18 +2,22 @@ import CascadeModel
 
 struct DriftedSong {
   var album: Int?
+  /// The file that its cover names.
+  var file: String
   /// By the identities of their columns.
   var values: [Int: String]
 }
 
-/// What the model calls the songs and their relationships.
+/// What the model calls the songs, their relationships and the root of their covers.
 struct DriftedNames {
   var songs = "songs"
   var album = "album"
   var tags = "tags"
+  var media = "media"
 
   mutating func change(_ random: inout Seeded) {
-    switch Int.random(in: 0..<3, using: &random) {
+    switch Int.random(in: 0..<4, using: &random) {
+    case 3: media = ["media", "pictures", "files"].randomElement(using: &random)!
     case 0: songs = ["songs", "tracks", "titles"].randomElement(using: &random)!
     case 1: album = ["album", "record"].randomElement(using: &random)!
     default: tags = ["tags", "labels"].randomElement(using: &random)!
@@ -28,7 +32,7 @@ struct DriftedRows {
   /// Song and tag.
   var joins: Set<[Int]> = []
 
-  static func model(_ names: DriftedNames) -> String {
+  static func model(_ names: DriftedNames, _ root: String) -> String {
     let songs = names.songs
     return """
       { collections: {
@@ -39,16 +43,19 @@ struct DriftedRows {
             rules: ["deleteSourceIfDestinationDeleted"] },
           { name: "\(names.tags)", from: "\(songs)", to: "tags",
             join: { table: "st", source: "song", destination: "tag" }, toMany: true,
-            rules: ["deleteDestinationIfAllSourcesDeleted"] }] }
+            rules: ["deleteDestinationIfAllSourcesDeleted"] },
+          { name: "cover", from: "\(songs)", to: { files: "\(names.media)" }, column: "cover",
+            rules: ["deleteDestinationIfAllSourcesDeleted"] }],
+        files: { \(names.media): "\(root)" } }
       """
   }
 
   static let schema = """
     CREATE TABLE album(id INTEGER PRIMARY KEY); CREATE TABLE tag(id INTEGER PRIMARY KEY);
-    CREATE TABLE song(id INTEGER PRIMARY KEY, album INTEGER, one TEXT, two TEXT);
+    CREATE TABLE song(id INTEGER PRIMARY KEY, album INTEGER, cover TEXT, one TEXT, two TEXT);
     CREATE TABLE st(song INTEGER, tag INTEGER);
-    CREATE INDEX song_album ON song(album); CREATE INDEX st_song ON st(song);
-    CREATE INDEX st_tag ON st(tag);
+    CREATE INDEX song_album ON song(album); CREATE INDEX song_cover ON song(cover);
+    CREATE INDEX st_song ON st(song); CREATE INDEX st_tag ON st(tag);
     """
 
   func node(_ key: Int) -> Node { Node("songs", .integer(Int64(key))) }

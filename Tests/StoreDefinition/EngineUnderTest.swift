@@ -32,6 +32,8 @@ package protocol StoreUnderTest: AnyObject {
   associatedtype Writing: StoreWriting
   associatedtype Reading: StoreReading
 
+  /// Where the database is, as the daemon knows it.
+  var place: String { get }
   var writer: Writing { get }
   var reader: Reading { get }
   /// How many transactions were applied.

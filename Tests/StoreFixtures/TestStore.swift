@@ -14,6 +14,7 @@ internal import CascadeEngine
 /// A store in memory-backed files, gone with the test.
 package final class TestStore: StoreUnderTest {
   package let path: String
+  package var place: String { path }
   private var model: StoreModel
   package private(set) var writer: Writer
   package private(set) var reader: Reader

@@ -2,6 +2,7 @@
 package struct FormerNames: Hashable, Sendable {
   /// By what they are called now.
   package internal(set) var collections: [String: String] = [:]
+  package internal(set) var roots: [String: String] = [:]
   /// The tables of collections, by the collections.
   package internal(set) var tables: [String: String] = [:]
   /// The columns of their tables, by what these are called now.
@@ -26,11 +27,17 @@ struct FormerNamesReader {
   }
 
   private func readName(_ entry: ModelValue, into names: inout FormerNames) {
-    guard let name = entry.name("a collection") else { return }
-    if name == collection { entry.addProblem("\"\(name)\" is what it is called now") }
-    if let other = names.collections.first(where: { $0.value == name }) {
-      entry.addProblem("\"\(name)\" is already what \"\(other.key)\" was")
+    entry.readFormerName("a collection", of: collection, into: &names.collections)
+  }
+}
+
+extension ModelValue {
+  func readFormerName(_ what: String, of name: String, into names: inout [String: String]) {
+    guard let was = self.name(what) else { return }
+    if was == name { addProblem("\"\(was)\" is what it is called now") }
+    if let other = names.first(where: { $0.value == was }) {
+      addProblem("\"\(was)\" is already what \"\(other.key)\" was")
     }
-    names.collections[collection] = name
+    names[name] = was
   }
 }

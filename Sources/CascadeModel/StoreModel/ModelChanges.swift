@@ -6,6 +6,7 @@ extension StoreModel {
       + Changes.of("relationship", byName(relationships), byName(old.relationships))
       + Changes.of("fetched property of", fetched, old.fetched)
       + Changes.of("former name of", formerNames.collections, old.formerNames.collections)
+      + Changes.of("former name of root", formerNames.roots, old.formerNames.roots)
       + Changes.of("files", files, old.files) + settings(since: old)
   }
 

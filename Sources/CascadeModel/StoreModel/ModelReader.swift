@@ -18,7 +18,7 @@ struct ModelReader {
     model.exclusive = fields["exclusive"]?.bool() ?? false
     model.strict = fields["strict"]?.bool() ?? false
     fields["collections"].map { CollectionReader($0).read(into: &model) }
-    model.files = fields["files"].map(readFiles) ?? [:]
+    fields["files"].map { FileRootsReader().read($0, into: &model) }
     let names = DeclaredNames(model)
     fields["relationships"].map {
       model.relationships = RelationshipsReader(names).read($0)
@@ -27,26 +27,6 @@ struct ModelReader {
     model.roots = fields["roots"].map { readRoots($0, names) } ?? []
     SettingsReader(fields).read(into: &model)
     return model
-  }
-
-  /// Reads the file roots. Roots may not overlap: a file would have two names, and be counted under
-  /// each separately.
-  private func readFiles(_ entry: ModelValue) -> [String: String] {
-    var roots: [String: String] = [:]
-    for (name, entry) in entry.members() ?? [] {
-      entry.checkName(name: name, of: "file root")
-      guard let path = entry.absolutePath() else { continue }
-      if let (other, _) = roots.sorted(by: <).first(where: { overlap($0.value, path) }) {
-        entry.addProblem("overlaps files.\(other): a file would have two names")
-      }
-      roots[name] = path
-    }
-    return roots
-  }
-
-  private func overlap(_ one: String, _ other: String) -> Bool {
-    let (one, other) = (one + "/", other + "/")
-    return one.hasPrefix(other) || other.hasPrefix(one)
   }
 
   private func readRoots(_ entry: ModelValue, _ names: DeclaredNames) -> [String] {
