@@ -6,12 +6,12 @@ package protocol RestoredNumbers {
   /// As an operator knows it.
   var column: String { get }
 
-  /// The numbers of the rows that came back.
-  func restored() throws -> NumberCount
+  /// The numbers of the rows that came back, or of the first few of them.
+  func restored(first: Int?) throws -> NumberCount
   /// The numbers of all rows, or of the first few of them.
   func all(first: Int?) throws -> NumberCount
-  /// How many numbers are those of rows that came back, and of other rows, too.
-  func countShared() throws -> Int
+  /// How many numbers are those of rows that came back, or of the first few of these, and of other rows, too.
+  func countShared(first: Int?) throws -> Int
 }
 
 /// How many rows have a number, and how many numbers they have.
@@ -28,12 +28,11 @@ extension RestoredNumbers {
   /// What an undo says of the column, if no two rows had the same number in it before the undo, and some
   /// have now. What is asked first costs least.
   package func remark() throws -> String? {
-    let restored = try restored()
-    if restored.rows == 0 || restored.repeated > 0 { return nil }
-    if try all(first: RestoredNumber.sample).repeated > restored.rows { return nil }
-    let shared = try countShared()
-    if shared == 0 { return nil }
-    let all = try all(first: nil)
+    let sample = RestoredNumber.sample
+    if try restored(first: sample).repeated > 0 || countShared(first: sample) == 0 { return nil }
+    let restored = try restored(first: nil)
+    if try restored.repeated > 0 || all(first: sample).repeated > restored.rows { return nil }
+    let (shared, all) = (try countShared(first: nil), try all(first: nil))
     // The numbers of one row alone say nothing.
     if all.repeated != shared || all.rows - restored.rows < 2 { return nil }
     return """

@@ -47,25 +47,33 @@ private struct NumberColumn: RestoredNumbers {
   }
   private var ofRestored: String { "\(ofAll) AND \(table.key.isAny("s", "$1"))" }
 
-  private func count(_ numbers: String, _ values: [String] = []) throws -> NumberCount {
+  private func limited(_ numbers: String, _ first: Int?) -> String {
+    first.map { "\(numbers) LIMIT \($0)" } ?? numbers
+  }
+
+  private func count(
+    _ numbers: String, first: Int?, _ values: [String] = []
+  ) throws -> NumberCount {
     let row = try store.db.run(
-      "SELECT count(n), count(DISTINCT n) FROM (\(numbers)) n", values
+      "SELECT count(n), count(DISTINCT n) FROM (\(limited(numbers, first))) n", values
     ).rows[0]
     return NumberCount(rows: Int(row[0]!)!, numbers: Int(row[1]!)!)
   }
 
-  func restored() throws -> NumberCount { try count(ofRestored, [keys]) }
-
-  func all(first: Int?) throws -> NumberCount {
-    try store.readingWholeTables { try count(first.map { "\(ofAll) LIMIT \($0)" } ?? ofAll) }
+  func restored(first: Int?) throws -> NumberCount {
+    try count(ofRestored, first: first, [keys])
   }
 
-  func countShared() throws -> Int {
+  func all(first: Int?) throws -> NumberCount {
+    try store.readingWholeTables { try count(ofAll, first: first) }
+  }
+
+  func countShared(first: Int?) throws -> Int {
     try store.readingWholeTables {
       try Int(
         store.db.run(
           """
-          SELECT count(*) FROM (SELECT n FROM (\(ofAll)) a WHERE n IN (\(ofRestored))
+          SELECT count(*) FROM (SELECT n FROM (\(ofAll)) a WHERE n IN (\(limited(ofRestored, first)))
             GROUP BY n HAVING count(*) > 1) n
           """, [keys]
         ).integer ?? 0)

@@ -60,15 +60,17 @@ private struct NumberColumn: RestoredNumbers {
     }[0]
   }
 
-  func restored() throws -> NumberCount { try count(ofRestored) }
-
-  func all(first: Int?) throws -> NumberCount {
-    try count(first.map { "\(ofAll) LIMIT \($0)" } ?? ofAll)
+  private func limited(_ numbers: String, _ first: Int?) -> String {
+    first.map { "\(numbers) LIMIT \($0)" } ?? numbers
   }
 
-  func countShared() throws -> Int {
+  func restored(first: Int?) throws -> NumberCount { try count(limited(ofRestored, first)) }
+
+  func all(first: Int?) throws -> NumberCount { try count(limited(ofAll, first)) }
+
+  func countShared(first: Int?) throws -> Int {
     let shared = """
-      SELECT count(*) FROM (SELECT n FROM (\(ofAll)) WHERE n IN (SELECT n FROM (\(ofRestored)))
+      SELECT count(*) FROM (SELECT n FROM (\(ofAll)) WHERE n IN (SELECT n FROM (\(limited(ofRestored, first))))
         GROUP BY n HAVING count(*) > 1)
       """
     return Int(try writer.db.integer(generated: shared, []) ?? 0)

@@ -144,6 +144,7 @@ extension Undo {
 
   /// A row that came back is the very row again, whatever became of others of its key meanwhile.
   private func forgetEnds(_ slice: Slice, of kept: NumberedLayout) throws {
+    if try writer.db.integer("SELECT 1 FROM main.cascade_ended LIMIT 1") == nil { return }
     try writer.db.run(
       generated: """
         DELETE FROM main.cascade_ended
