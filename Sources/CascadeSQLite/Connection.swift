@@ -165,6 +165,13 @@ extension Connection {
     while try statement.step() { try body(statement.row) }
   }
 
+  /// Prepares such a query without executing it: SQLite asks the guard of all of its text then.
+  package func validate(guarded sql: String) throws(SQLiteError) {
+    let queryGuard = unsafe QueryGuard(handle, .seconds(5))
+    defer { queryGuard.end() }
+    try validate(sql)
+  }
+
   package func integer(
     generated sql: String, _ values: [Value] = []
   ) throws(SQLiteError) -> Int64? {

@@ -32,6 +32,7 @@ package enum ApprovedPlan: Hashable, Sendable {
   /// The file in the spool that the plan belongs to.
   case file(String)
   case sweep([SweepKind])
+  case job(Int64)
 }
 
 /// A plan that was answered with no. Its causes are given up.

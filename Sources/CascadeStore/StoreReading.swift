@@ -26,6 +26,9 @@ package protocol StoreReading: AnyObject {
 
   func plan(deleting nodes: [Node], at now: Int64?) throws -> Plan
 
+  /// What a job would delete.
+  func plan(of subject: DeletionJob.Subject) throws -> Plan
+
   /// What a sweep would delete.
   func planSweep(_ kinds: [SweepKind], at now: Int64?) throws -> Plan
 
@@ -47,6 +50,10 @@ package protocol StoreReading: AnyObject {
   /// A page of batches after `batch`, the oldest first.
   func batches(after batch: Int64, limit: Int) throws -> [Batch]
   func newestBatches(limit: Int) throws -> [Batch]
+
+  /// A page of jobs after `job`, the oldest first.
+  func jobs(after job: Int64, limit: Int) throws -> [DeletionJob]
+  func job(_ number: Int64) throws -> DeletionJob?
 
   /// The leases in force, the first to end first.
   func leases(at now: Int64?, limit: Int) throws -> [Lease]
@@ -85,6 +92,14 @@ package protocol StoreReading: AnyObject {
 }
 
 extension StoreReading {
+  package func plan(of subject: DeletionJob.Subject) throws -> Plan {
+    throw StoreError("deletions of this store cannot begin here yet")
+  }
+
+  package func jobs(after job: Int64, limit: Int) throws -> [DeletionJob] { [] }
+
+  package func job(_ number: Int64) throws -> DeletionJob? { nil }
+
   package func edges(_ query: EdgeQuery) throws -> EdgePage {
     try edges(query, after: nil, limit: 1_000)
   }

@@ -73,6 +73,20 @@ package protocol StoreWriting: AnyObject {
   func sweepTimes(timed: [SweepKind], at now: Int64) throws -> [SweepKind: SweepTimes]
   func remember(_ run: SweepRun, of kinds: [SweepKind]) throws
 
+  // MARK: Jobs
+
+  /// Writes down a job, which begins when it is carried out. Returns its number.
+  func begin(_ request: DeletionJob.Request, at now: Int64) throws -> Int64
+
+  /// Carries out a job, from where it stopped until it has ended, is held, or was cut short.
+  func carryOut(job: Int64, at now: Int64, manners: StepPolicy) throws -> DeletionJob
+
+  /// Ends a job. What it has deleted is its batch. Nil if there is no such job.
+  func cancel(job: Int64, at now: Int64) throws -> DeletionJob?
+
+  /// The jobs that run, or are to run, in the order in which they do, and those that wait for an approval.
+  var openJobs: [DeletionJob] { get throws }
+
   // MARK: Undo
 
   func undo(
@@ -223,6 +237,26 @@ extension StoreWriting {
 
   /// A file that was synced is not lost.
   package func settle() {}
+
+  package func begin(_ request: DeletionJob.Request, at now: Int64) throws -> Int64 {
+    throw StoreError("deletions of this store cannot begin here yet")
+  }
+
+  package func carryOut(job: Int64, at now: Int64, manners: StepPolicy) throws -> DeletionJob {
+    throw StoreError("deletions of this store cannot begin here yet")
+  }
+
+  package func cancel(job: Int64, at now: Int64) throws -> DeletionJob? { nil }
+
+  package var runningJobs: [Int64] {
+    get throws { try openJobs.filter { $0.state == .running }.map(\.number) }
+  }
+
+  package var openJobs: [DeletionJob] { get throws { [] } }
+
+  package func carryOut(job: Int64, at now: Int64) throws -> DeletionJob {
+    try carryOut(job: job, at: now, manners: .none)
+  }
 
   package func reject(plan: Int64, at now: Int64) throws -> RejectedPlan? {
     throw StoreError("plans of this store cannot be rejected yet")

@@ -89,7 +89,9 @@ extension Writer {
       inSteps: current.sweep.isStepped,
       fromRootsOf: current.reachability.deletesUnreachable ? model : nil)
     var levels: [Closure.Level]
-    if current.sweep.isSweep {
+    if sweepRun.job != nil {
+      levels = try findGone(byJob: closure)
+    } else if current.sweep.isSweep {
       let (found, denials) = try closure.completeUndenied(db, deniedAs: denialsWaitFor)
       levels = found
       current.blocked += denials

@@ -9,7 +9,7 @@ internal import SQLiteJournal
 extension Writer {
   func holdIfOverLimit() throws {
     guard let held = try planOverLimit() else { return }
-    if ownsCauses { throw held }
+    if ownsCauses || sweepRun.job != nil { throw held }
     try takeLock()
     // An approval covers one plan, once.
     try db.run(
@@ -27,7 +27,7 @@ extension Writer {
   /// of it.
   package func holdUnlessApproved() throws -> HeldPlan? {
     guard let held = try planOverLimit() else { return nil }
-    if ownsCauses { throw held }
+    if ownsCauses || sweepRun.job != nil { throw held }
     let approved = try db.integer(
       "SELECT 1 FROM cascade_plan WHERE id = ? AND checksum = ? AND approved", .text(held.id),
       .integer(held.checksum))
@@ -55,6 +55,7 @@ extension Writer {
   }
 
   private func planOfSweepOverLimit() throws -> HeldPlan? {
+    if let job = sweepRun.job { return try planOverLimit(of: job) }
     let losses = try current.hold.holdsLosses ? db.losses(binding, current.numbers) : []
     let goesOn = try current.hold.holdsLosses && areWithinApproval(losses)
     if goesOn { try computePlannedLosses() }
@@ -80,6 +81,20 @@ extension Writer {
     let isFew = !facts.hold.needsSizes(current.counts.deletedCount, recent: recent)
     if isFew && deletion.losses.isEmpty && !deletion.needsApproval { return .passes }
     return try facts.hold.judge(deletion, recent: recent) { try size(of: $0, enough: $1) }
+  }
+
+  private func planOverLimit(of job: DeletionJob) throws -> HeldPlan? {
+    let nodes = current.counts.deletedByCollection
+    sweepRun.job!.total = job.deletedCount + current.counts.deletedCount
+    if let allowance = sweepRun.allowance {
+      if current.counts.deletedCount <= allowance - job.deletedCount { return nil }
+    } else {
+      let verdict = try facts.hold.judge(Hold.Deletion(nodes)) { try size(of: $0, enough: $1) }
+      if verdict == .passes { return nil }
+    }
+    return HeldPlan(
+      id: job.planFile, deletedCount: current.counts.deletedCount, byCollection: nodes,
+      lostCount: 0, checksum: 0)
   }
 
   private func heldPlan(_ deletion: Hold.Deletion, lostCount: Int = 0) -> HeldPlan {
@@ -186,6 +201,7 @@ extension Writer {
   package func approve(plan: Int64) throws -> ApprovedPlan? {
     let file = try group {
       try emptyWindow(ofOpen: plan)
+      try letJobGoOn(ofPlan: plan)
       return try db.first(
         """
         UPDATE cascade_plan SET approved = 1, is_open = 0 WHERE plan = ? AND ended IS NULL
@@ -194,6 +210,7 @@ extension Writer {
       ) { $0.text(0) }
     }
     guard let file, file.isEmpty || file.hasPrefix("/") else { return file.map { .file($0) } }
+    if let job = DeletionJob.job(ofPlanFile: file) { return .job(job) }
     return .sweep([SweepKind](planFile: file))
   }
 

@@ -19,6 +19,7 @@ extension Writer {
   /// Called in the transaction that deletes, with what was deleted before it.
   package func noteDeleted(since before: [String: Int]) throws {
     var nodes = current.counts.deletedByCollection.merging(before) { $0 - $1 }
+    if sweepRun.job != nil { return try noteDeletedByJob(nodes) }
     nodes = nodes.filter { $0.value > 0 && !model.withoutHold.contains($0.key) }
     if nodes.isEmpty { return }
     if let plan = sweepRun.plan { return try spend(nodes, of: plan) }

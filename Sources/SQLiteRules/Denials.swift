@@ -52,6 +52,10 @@ package struct Denial {
   package let reason: Reason
   /// Whether it may end without a change of the tables or of the model.
   var mayEnd = true
+
+  package init(denied: Int64, reason: Reason, mayEnd: Bool = true) {
+    (self.denied, self.reason, self.mayEnd) = (denied, reason, mayEnd)
+  }
 }
 
 extension Connection {

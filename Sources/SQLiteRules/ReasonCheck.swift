@@ -13,9 +13,14 @@ package struct ReasonCheck {
   let numbers: NumberedTables
   /// The kinds of nodes to check.
   let ends: NodeCounts
+  /// Whether nodes may go before those that they refer to.
+  let leavesFirst: Bool
 
-  package init(_ binding: Binding, _ numbers: NumberedTables, _ ends: NodeCounts) {
+  package init(
+    _ binding: Binding, _ numbers: NumberedTables, _ ends: NodeCounts, leavesFirst: Bool = false
+  ) {
     (self.binding, self.numbers, self.ends) = (binding, numbers, ends)
+    self.leavesFirst = leavesFirst
   }
 
   /// Queries for the nodes that have no reason any more. A condition for rows `g` of `temp.gone` is
@@ -23,8 +28,10 @@ package struct ReasonCheck {
   package var withoutReason: [Query] {
     (ends.has(.none) ? binding.collections.values.map(returned) : [])
       + [
-        "SELECT g.id FROM temp.gone AS g WHERE g.via IN (SELECT id FROM temp.staying_nodes)"
-          as Query
+        """
+        SELECT g.id FROM temp.gone AS g WHERE g.via IN (SELECT id FROM temp.staying_nodes)
+        AND NOT (\(leavesFirst ? 1 : 0) AND g.rule & \(Rules.ofLostDestination.rawValue))
+        """ as Query
       ]
       + binding.examinedRelations.flatMap(stillLinked) + noLongerDangling
   }
@@ -88,7 +95,7 @@ package struct ReasonCheck {
     if !ends.has(rule) { return [] }
     return Dictionary(grouping: relations, by: \.source).flatMap { source, relations -> [Query] in
       Dictionary(grouping: relations, by: \.nameId).flatMap { name, alike -> [Query] in
-        let missing = alike.map { "NOT \($0.refersToMissingNode)" }
+        let missing = alike.map { "NOT \(refersToMissingNode($0))" }
         return ends.forms(of: source).map { form -> Query in
           """
           SELECT g.id FROM temp.gone AS g CROSS JOIN \(source.row("s", of: "g.id", form))
@@ -99,17 +106,21 @@ package struct ReasonCheck {
       }
     }
   }
-}
 
-extension EdgeRelation {
-  /// Whether the row `s` refers to a node that does not exist.
-  fileprivate var refersToMissingNode: String {
+  /// Whether the row `s` refers to a node that does not exist, or is to go.
+  private func refersToMissingNode(_ relation: EdgeRelation) -> String {
+    let table = relation.destination
+    let stays = leavesFirst ? " AND \(table.stays("d", numbers))" : ""
     let isMissing = """
-      \(isEdge) AND NOT EXISTS (SELECT 1 FROM \(destination.rows) AS d
-        WHERE \(destination.hasKey("d", reference))) AND \(leadsNowhereElse)
+      \(relation.isEdge) AND NOT EXISTS (SELECT 1 FROM \(table.rows) AS d
+        WHERE \(table.hasKey("d", relation.reference))\(stays)) AND \(leadsNowhereElse(relation))
       """
-    if references.isEmpty { return "coalesce(\(isMissing), 0)" }
-    return "EXISTS (SELECT 1 FROM (SELECT 1) \(references) WHERE \(isMissing))"
+    if relation.references.isEmpty { return "coalesce(\(isMissing), 0)" }
+    return "EXISTS (SELECT 1 FROM (SELECT 1) \(relation.references) WHERE \(isMissing))"
+  }
+
+  private func leadsNowhereElse(_ relation: EdgeRelation) -> String {
+    leavesFirst ? relation.leadsNowhereElse(staying: numbers) : relation.leadsNowhereElse
   }
 }
 

@@ -15,9 +15,11 @@ extension Writer {
     try db.run("UPDATE temp.removed_up_to SET seq = ?", .integer(slice.low))
     let ends = try db.nodeCounts(in: slice)
     try excludeLeased(slice)
-    for nodes in ReasonCheck(binding, current.numbers, ends).withoutReason {
+    let isJob = sweepRun.job != nil
+    for nodes in ReasonCheck(binding, current.numbers, ends, leavesFirst: isJob).withoutReason {
       try exclude(slice, nodes)
     }
+    if isJob { try excludeWithNewSources(slice, ends) }
     try excludeChangedRows(slice)
     try excludeMadeAnew(slice)
     try excludeReferenced(slice)
@@ -107,6 +109,25 @@ extension Writer {
           AND \(GoneMark.isDeletion("j")))
         """)
     }
+  }
+
+  /// In a job, keeps nodes to which others refer since the plan was made, that would follow. The next plan
+  /// has these too.
+  private func excludeWithNewSources(_ slice: Slice, _ ends: NodeCounts) throws {
+    let rule = Rules.deleteSourceIfDestinationDeleted
+    for relation in binding.examinedRelations where relation.rules.contains(rule) {
+      try db.stageNodes(
+        losing: .destination, of: relation, ends.forms(of: relation.destination),
+        rule: rule.rawValue, in: slice, current.numbers,
+        from: current.numbers.existingReferences(relation))
+    }
+    try db.numberFound()
+    try db.run(
+      """
+      INSERT OR IGNORE INTO temp.staying_nodes SELECT f.via FROM temp.staged AS f
+      WHERE f.id NOT IN (SELECT id FROM temp.gone)
+      """)
+    try db.clearFound()
   }
 
   /// Keeps nodes that are denied by a node that is later in the plan. That node may stay when its

@@ -23,6 +23,10 @@ extension Writer {
     guard let plan = try storedPlan(number) else { return nil }
     if plan.end == .rejected { return plan.answer }
     if plan.end == .carriedOut || plan.isApproved { return nil }
+    if let job = plan.job {
+      _ = try cancel(job: job, at: now)
+      return RejectedPlan(plan: number)
+    }
     try adaptToSchema()
     let count = try plan.isOfFile || plan.value != nil ? plan.referring : findGivenUp(plan)
     defer { clearPlan() }
@@ -51,7 +55,8 @@ extension Writer {
     let givenUp: Int
     let ownEnd: Int64
 
-    var isOfFile: Bool { !id.isEmpty }
+    var job: Int64? { DeletionJob.job(ofPlanFile: file) }
+    var isOfFile: Bool { !id.isEmpty && job == nil }
     var answer: RejectedPlan {
       RejectedPlan(plan: number, file: isOfFile ? file : nil, givenUp: givenUp)
     }

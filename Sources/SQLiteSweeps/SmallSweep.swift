@@ -1,6 +1,7 @@
 internal import CascadeModel
 internal import CascadeSQLite
 internal import CascadeEngine
+internal import CascadeStore
 internal import SQLiteTables
 internal import SQLiteJournal
 internal import SQLiteRules
@@ -46,7 +47,7 @@ extension Writer {
     do {
       try db.interrupting(when: { isOver(false) }) {
         try sweepAtOnce(readsFirst: lock.patience.isLeft && !db.isWithoutLog) { levels in
-          if try !isKnown && (!isSmall(SweepPlan(levels, current)) || mayBeHeld) {
+          if try !isKnown && (!isSmall(SweepPlan(levels.map(\.slice), current)) || mayBeHeld) {
             throw LargeSweep()
           }
           isKnown = true
@@ -71,6 +72,7 @@ extension Writer {
       if try sweepRun.openBatch != nil || db.meta(.sweepBatch) != nil { return false }
       try adaptToSchema()
       if let plan = sweepRun.plan { return try isSmall(plan) }
+      if sweepRun.job?.batch != nil { return false }
       let rows = try db.integer(
         """
         SELECT count(*) FROM (

@@ -104,8 +104,8 @@ extension Writer {
 
     var all: Slice { Slice(low: levels.first?.low ?? 0, high: levels.last?.high ?? 0) }
 
-    init(_ levels: [Closure.Level], _ state: TransactionState, approval: HeldPlan? = nil) {
-      self.levels = levels.map(\.slice)
+    init(_ levels: [Slice], _ state: TransactionState, approval: HeldPlan? = nil) {
+      self.levels = levels
       size = (self.levels.last?.high ?? 0) + Int64(state.lostCount)
       self.approval = approval
     }
@@ -155,13 +155,15 @@ extension Writer {
     current.forgetCounts()
     try collectRemovedEdgeNotices()
     try findCandidates()
-    return SweepPlan(levels, current, approval: approval)
+    let slices = levels.map(\.slice)
+    let order = try sweepRun.job == nil ? slices : orderedByForeignKeys(slices)
+    return SweepPlan(order, current, approval: approval)
   }
 
   /// Everything that a sweep deletes is one batch, however many parts the sweep has, and also if it
   /// goes on after a crash: `undo` takes all of it back.
   func takeBatch() throws {
-    let earlier = try db.meta(.sweepBatch) ?? sweepRun.openBatch
+    let earlier = try sweepRun.job?.batch ?? db.meta(.sweepBatch) ?? sweepRun.openBatch
     current.batch = earlier ?? identities.counters.serial
     current.sweep.isResumed = earlier != nil
     if current.sweep.isResumed { try reserveBatchNumbers() }

@@ -13,17 +13,21 @@ extension Writer {
   package func sweep(
     _ kinds: [SweepKind], at now: Int64, manners: StepPolicy = .none
   ) throws -> SweepResult {
+    try syncingAtEnd(manners) { try sweepWithPlans(kinds, at: now) }
+  }
+
+  /// Commits without a sync, so that no other connection waits for the disk, and syncs the commits when
+  /// the lock is free again.
+  func syncingAtEnd<T>(_ manners: StepPolicy, _ body: () throws -> T) throws -> T {
     lock.durations = []
     lock.policy = manners
     defer {
       lock.policy = .none
       sweepRun = SweepRunState()
     }
-    // Commits without a sync, so that no other connection waits for the disk, and syncs the commits
-    // when the lock is free again.
     try db.execute("PRAGMA synchronous = NORMAL")
     defer { try? db.execute("PRAGMA synchronous = FULL") }
-    let result = Result { try sweepWithPlans(kinds, at: now) }
+    let result = Result { try body() }
     if !lock.durations.isEmpty { try db.syncCommits() }
     return try result.get()
   }
@@ -89,8 +93,12 @@ extension Writer {
 
   private func sweepAllParts() throws {
     do {
-      try sweepNodes(of: sweepRun.requestedKinds)
-    } catch let error where error.isPermanentFailure {
+      if sweepRun.job == nil {
+        try sweepNodes(of: sweepRun.requestedKinds)
+      } else {
+        try sweepEdges([])
+      }
+    } catch let error where error.isPermanentFailure || error is JobIsBlocked {
       // It is not known when the sweep can go on. The batch is closed, so that it can be undone.
       try closeAtEnd()
       throw error
@@ -115,9 +123,14 @@ extension Writer {
     if attachment.isDetached { return }
     guard let code = try db.meta(.sweepKinds) else { return }
     let (others, plan) = ([SweepKind](code: code), try db.meta(.sweepPlan))
-    if plan == sweepRun.plan?.number && sweepRun.requestedKinds.cover(others) { return }
-    // A plan goes on by itself.
-    if plan == nil { try group { try recordUnfinished(others) } }
+    let isJob = others.isEmpty
+    if isJob == (sweepRun.job != nil) && plan == sweepRun.plan?.number
+      && sweepRun.requestedKinds.cover(others)
+    {
+      return
+    }
+    // A plan and a job go on by themselves.
+    if plan == nil && !isJob { try group { try recordUnfinished(others) } }
     try closeAtEnd()
   }
 
@@ -187,6 +200,7 @@ extension Writer {
       }
       if kinds.scansTables && !sweepRun.result.isCutShort { try deleteUnusedIdentities() }
     } catch let held as HeldPlan {
+      if sweepRun.job != nil { return try holdJob(held) }
       if kinds.readsJournal && kinds.scansTables {
         return try sweepSeparately(kinds, hasMoreParts: hasMoreParts)
       }
@@ -304,6 +318,9 @@ extension Writer {
     }
     if let ends = sweepRun.unreferenced?.ends {
       try db.findUnreferenced(binding, ends, at: clock.now)
+    }
+    if let job = sweepRun.job {
+      try db.findNodes(of: job.request.subject, binding, db.numbers(binding))
     }
     if kinds == [.unreachable] {
       sweepRun.leasesKeepUnreachable = try db.findUnreachable(binding, model, at: clock.now)

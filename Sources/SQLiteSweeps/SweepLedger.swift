@@ -14,8 +14,10 @@ extension Writer {
 
   /// The sweep at hand. Its id contains the number of its batch.
   var sweepSubmission: Submission {
+    let job = sweepRun.job
     var sweep = Submission(
-      id: "sweep-\(current.batch)", author: "sweep", fingerprint: 0, at: clock.now)
+      id: job.map { "job-\($0.number)" } ?? "sweep-\(current.batch)",
+      author: job?.request.author ?? "sweep", fingerprint: 0, at: clock.now)
     sweep.part = Submission.partOfSweep
     return sweep
   }

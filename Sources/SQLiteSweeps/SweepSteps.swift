@@ -161,7 +161,7 @@ extension Writer {
   /// One transaction that knows whether other connections committed before it.
   @discardableResult
   func step(_ body: () throws -> Void) throws -> Duration {
-    let before = current
+    let (before, job) = (current, sweepRun.job)
     do {
       try group(isStep: true) {
         if binding.schemaVersion != current.step.schemaVersion { throw StalePlan() }
@@ -177,7 +177,7 @@ extension Writer {
         current.step.isHighFanOut = false
       }
     } catch {
-      current = before
+      (current, sweepRun.job) = (before, job)
       throw error
     }
     return lock.durations.last ?? .zero

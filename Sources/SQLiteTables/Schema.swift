@@ -190,6 +190,25 @@ package enum Schema {
       PRIMARY KEY(collection, key, name, via_collection, via_key)) STRICT, WITHOUT ROWID
     """,
     "CREATE INDEX IF NOT EXISTS cascade_given_up_via ON cascade_given_up(via_collection, via_key)",
+    // Deletions that began here (`DeletionJob`). `subject`, `by_collection` and `blocked` are JSON.
+    // `approved` is how many nodes may go, because an operator has approved them.
+    """
+    CREATE TABLE IF NOT EXISTS cascade_job(
+      job INTEGER PRIMARY KEY,
+      state TEXT NOT NULL,
+      subject TEXT NOT NULL,
+      author TEXT NOT NULL,
+      at INTEGER NOT NULL,
+      expected INTEGER,
+      is_partial INTEGER NOT NULL,
+      approved INTEGER,
+      batch INTEGER,
+      plan INTEGER,
+      deleted INTEGER NOT NULL DEFAULT 0,
+      total INTEGER,
+      by_collection TEXT NOT NULL DEFAULT '{}',
+      blocked TEXT NOT NULL DEFAULT '[]') STRICT
+    """,
     // Change files that were rejected (or held: no reasons). They are listed until they have left
     // the queue, if files behind them were applied in the same commit.
     """
@@ -367,7 +386,7 @@ package enum Schema {
   static let addedParts = [
     "TABLE IF NOT EXISTS cascade_plan_rows(", "TABLE IF NOT EXISTS cascade_plan_used(",
     "TABLE IF NOT EXISTS cascade_hold_window(", "TABLE IF NOT EXISTS cascade_given_up(",
-    "INDEX IF NOT EXISTS cascade_given_up_via ",
+    "INDEX IF NOT EXISTS cascade_given_up_via ", "TABLE IF NOT EXISTS cascade_job(",
   ].map { "CREATE \($0)" }
 
   package static var tables: [String] {

@@ -171,6 +171,11 @@ package struct SweepRunState {
   /// Whose unreferenced nodes the current part deletes, and whether that needs an approval.
   package var unreferenced: (ends: [CountedEnd], needApproval: Bool)?
 
+  /// The job that is carried out; nil for a sweep.
+  package var job: DeletionJob?
+  /// How many nodes the job may delete without another approval; nil if the hold limit counts.
+  package var allowance: Int?
+
   /// The approved plan whose causes the sweep carries out; nil for one that reads what no plan owns.
   package var plan: ApprovedCauses?
   /// Up to here, the part has read the journal.

@@ -32,6 +32,7 @@ enum Commands {
     "roots": AttachCommands.roots,
     "check": AttachCommands.check,
     "undo": UndoCommands.undo, "batches": UndoCommands.batches,
+    "delete": JobCommands.delete, "jobs": JobCommands.jobs, "cancel": JobCommands.cancel,
     "lease": LeaseCommand.command, "pause": OperateCommands.pause,
     "resume": OperateCommands.resume, "reload": OperateCommands.reload,
     "events": OperateCommands.events, "metrics": OperateCommands.metrics,

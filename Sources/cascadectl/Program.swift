@@ -138,7 +138,8 @@ struct Failure: Error, CustomStringConvertible {
       self.init("there is no \(parameters["what"]?.string?.printable ?? "")", EX_DATAERR)
     case "Unusable":
       // What was sent of a file is no argument.
-      self.init(reason, parameters["parameter"]?.string == "data" ? EX_DATAERR : EX_USAGE)
+      let isData = ["data", "where"].contains(parameters["parameter"]?.string)
+      self.init(reason, isData ? EX_DATAERR : EX_USAGE)
     case "Unavailable": self.init(reason, EX_TEMPFAIL)
     case "Misconfigured":
       let complaints = parameters["complaints"]?.array?.compactMap(\.string?.printable) ?? []

@@ -25,6 +25,10 @@ enum Usage {
                                             ends leases
       batches [--after N]                   the deletions that can be undone, in batches
       undo BATCH                            restores what a batch deleted
+      delete NODE... | COLLECTION --where SQL [--dry-run] [--expect N] [--partial] [--no-wait]
+                                            deletes them, with all that follows, in steps
+      jobs [--after N]                      the deletions that began here
+      cancel JOB                            ends one; what it deleted can be undone
       notices [--after N] [--follow]        messages about lost edges, for the remaining nodes
       ack N                                 deletes the notices up to N
       spool [list | retry FILE | drop FILE] waiting, held and rejected change files

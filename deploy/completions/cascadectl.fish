@@ -1,7 +1,7 @@
 # fish completion for cascadectl
 
 set -g __cascadectl_commands status apply node nodes edges fetch plan graph why sweep lease batches \
-    undo notices ack events spool approve reject check attach detach migrate roots pause resume reload \
+    undo delete jobs cancel notices ack events spool approve reject check attach detach migrate roots pause resume reload \
     metrics inspect suggest top web
 
 # The answer of the daemon that the line selects, if it runs: a line for each object.
@@ -34,6 +34,10 @@ function __cascadectl_nodes
     else
         __cascadectl_collections | string replace -r '$' /
     end
+end
+
+function __cascadectl_jobs
+    __cascadectl_ask jobs | string match -rag '"job":([0-9]+)' | tail -n 50
 end
 
 function __cascadectl_batches
@@ -87,6 +91,14 @@ complete -c cascadectl -n '__cascadectl_is lease' -l list -d 'List the leases'
 complete -c cascadectl -n '__cascadectl_is lease' -l release -d 'End leases'
 complete -c cascadectl -n '__cascadectl_is batches' -l after -x -a '(__cascadectl_batches)'
 complete -c cascadectl -n '__cascadectl_is undo' -a '(__cascadectl_batches)'
+complete -c cascadectl -n '__cascadectl_is delete' -a '(__cascadectl_nodes)'
+complete -c cascadectl -n '__cascadectl_is delete' -l where -x -d 'A condition for rows'
+complete -c cascadectl -n '__cascadectl_is delete' -l dry-run -d 'Only tell what would be deleted'
+complete -c cascadectl -n '__cascadectl_is delete' -l expect -x -d 'How many may go'
+complete -c cascadectl -n '__cascadectl_is delete' -l partial -d 'Delete the rest'
+complete -c cascadectl -n '__cascadectl_is delete' -l no-wait -d 'Do not wait for the end'
+complete -c cascadectl -n '__cascadectl_is jobs' -l after -x -a '(__cascadectl_jobs)'
+complete -c cascadectl -n '__cascadectl_is cancel' -a '(__cascadectl_jobs)'
 complete -c cascadectl -n '__cascadectl_is notices events' -l after -x -d 'Only after this number'
 complete -c cascadectl -n '__cascadectl_is notices events' -l follow -d 'Wait for new ones'
 complete -c cascadectl -n '__cascadectl_is spool' -a 'list retry drop (__cascadectl_spool)'

@@ -202,6 +202,8 @@ extension Control {
       return ["receipt": try await service.sweep(kinds, because: .approved, by: user).receipt.json]
     case .file(let name):
       return ["receipt": try await release(FileName(name), service).json]
+    case .job(let job):
+      return ["receipt": try await service.job(job, waits: true).receipt.json]
     }
   }
 

@@ -40,6 +40,9 @@ final class Control {
         "Sweep": { try await self.sweep($0) },
         "Batches": { try await self.batches($0) },
         "Undo": { try await self.undo($0) },
+        "Delete": { try await self.delete($0) },
+        "Jobs": { try await self.jobs($0) },
+        "Cancel": { try await self.cancel($0) },
         "Notices": { try await self.notices($0) },
         "Acknowledge": { try await self.acknowledge($0) },
         "Spool": { try await self.listSpool($0) },
@@ -137,7 +140,9 @@ final class Control {
       "journal": .integer(Int64(journal)), "progress": service.progress.progress?.status ?? .null,
       "longestReader": service.longestReaderJSON,
       "lockMs": service.tally.recentHolds.json,
-      "heldPlans": .array(service.condition.heldSweeps.map(\.heldPlan)),
+      "heldPlans": .array(
+        service.condition.heldSweeps.map(\.heldPlan) + service.openJobs.compactMap(\.heldPlan)),
+      "jobs": .array(service.openJobs.map(\.json)),
       "lastSweep": service.lastSweep, "schedules": service.schedules,
     ]
   }

@@ -22,6 +22,14 @@ extension Control {
       ]
       return reply(plan.json(of: []), head)
     }
+    if let job = service.openJobs.first(where: { $0.plan == number }) {
+      let plan = try await service.reader.read { try $0.plan(of: job.request.subject) }
+      let head: JSON = [
+        "plan": .integer(number), "kinds": .null, "file": .null, "value": .null,
+        "job": .integer(job.number),
+      ]
+      return reply(plan.json(of: []), head)
+    }
     let files = try await service.reader.read { try $0.plansOfFiles() }
     guard let file = files.first(where: { $0.value.plan == number })?.key else {
       throw VarlinkError.noSuchThing("plan \(number) that waits for approval")

@@ -96,6 +96,22 @@ extension StoreService {
     }
   }
 
+  /// Reports a job that does not run any more.
+  func report(_ job: DeletionJob) {
+    let what: [DeletionJob.State: String] = [
+      .held: "waits for the approval of plan \(job.plan ?? 0)", .cancelled: "was cancelled",
+      .blocked: "is blocked: \(job.blocked.first?["message"]?.string ?? "something has to stay")",
+    ]
+    tell(
+      job.state == .done ? .info : .warning, .jobEnded,
+      "job \(job.number) of \(job.request.author.printable) \(what[job.state] ?? "is done"), deleted "
+        + nodes(job.deletedCount),
+      [
+        (.deleted, String(job.deletedCount)), (.batch, job.batch.map { String($0) } ?? ""),
+        (.plan, job.plan.map { String($0) } ?? ""),
+      ])
+  }
+
   private func reportSwept(_ result: SweepResult, number: Int64, by user: UInt32?) {
     let outcome: SweepResult.Outcome = result.blocked.isEmpty ? .done : .blocked
     tell(

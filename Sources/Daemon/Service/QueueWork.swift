@@ -47,8 +47,10 @@ extension StoreService {
       try await continueUnfinishedSweep()
       try await reviewStore()
       let (step, holds, pause) = try await onStore { try await writer.step() }
-      if case .idle = step { break }
+      let isIdle = if case .idle = step { true } else { false }
+      if try await !carryOutJob() && isIdle { break }
       recover()
+      if isIdle { continue }
       tally.add(holds)
       publish(step)
       noteCommit()
@@ -198,6 +200,7 @@ extension StoreService {
 
   func wakeUp() {
     hasOwnWork = true
+    connections.writer.hasOtherWork.set()
     wake.ring()
   }
 

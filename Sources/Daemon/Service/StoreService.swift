@@ -54,6 +54,9 @@ final class StoreService {
   /// Sweeps that no caller waits for, and the users who asked for them.
   var requestedSweeps: [(kinds: [SweepKind], user: UInt32)] = []
   let sweepRequested = Bell()
+  /// Jobs that run or wait for an approval, as of the last look.
+  var openJobs: [DeletionJob] = []
+  let jobsChanged = Broadcast()
   let progress = ProgressBoard()
   /// The status of the store's files when all work was done; nil if work is left.
   private var idleFileStatuses: [FileStatus?]?

@@ -24,6 +24,8 @@ actor StoreWriter {
   /// Connections that were closed and whose leases are still to be released.
   private var endedConnections: Set<Int64> = []
   private nonisolated let isStopping = Flag()
+  /// Something else than the job that runs is to be done.
+  nonisolated let hasOtherWork = Flag()
   nonisolated let progress: ProgressBoard
   private nonisolated let heldLeases: HeldLeases
   /// Whether the open file has exactly the leases of the connected clients.

@@ -91,6 +91,12 @@ extension Reader {
 
   package func ledgerEntry(_ id: String) throws -> LedgerEntry? { try db.ledgerEntry(id) }
 
+  package func jobs(after job: Int64, limit: Int) throws -> [DeletionJob] {
+    try db.jobs(after: job, limit: limit)
+  }
+
+  package func job(_ number: Int64) throws -> DeletionJob? { try db.job(number) }
+
   /// A page of batches after `batch`, the oldest first.
   package func batches(after batch: Int64, limit: Int) throws -> [Batch] {
     try batches(after: batch, limit: limit, order: "ASC")

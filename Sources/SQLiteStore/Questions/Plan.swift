@@ -14,6 +14,15 @@ extension Reader {
     try plan(at: now ?? SystemClock.wall()) { try markExistingDead(nodes) }
   }
 
+  package func plan(of subject: DeletionJob.Subject) throws -> Plan {
+    try plan(at: SystemClock.wall()) {
+      let binding = try binding()
+      try db.findNodes(of: subject, binding, db.numbers(binding))
+      try db.run("INSERT OR IGNORE INTO temp.dead SELECT id FROM temp.unreachable_nodes")
+      try db.empty(.unreachableNodes)
+    }
+  }
+
   /// Marks those of the nodes as dead that exist.
   func markExistingDead(_ nodes: [Node]) throws {
     for node in nodes {

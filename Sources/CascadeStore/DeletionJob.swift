@@ -1,0 +1,87 @@
+package import CascadeModel
+
+/// A deletion that begins here: nodes that somebody asked to delete, with all that follows.
+package struct DeletionJob: Sendable {
+  package enum State: String, Sendable { case running, held, blocked, done, cancelled }
+
+  /// What it begins with.
+  package enum Subject: Hashable, Sendable {
+    case nodes([Node])
+    /// The rows of a collection for which an SQL expression holds.
+    case rows(collection: String, condition: String)
+  }
+
+  package struct Request: Hashable, Sendable {
+    package let subject: Subject
+    package let author: String
+    /// How many nodes may go without an approval, as a dry run has counted.
+    package var expected: Int?
+    /// Whether the rest goes where something has to stay.
+    package var isPartial: Bool
+
+    package init(
+      _ subject: Subject, by author: String, expecting expected: Int? = nil,
+      isPartial: Bool = false
+    ) {
+      (self.subject, self.author) = (subject, author)
+      (self.expected, self.isPartial) = (expected, isPartial)
+    }
+  }
+
+  package let number: Int64
+  package let request: Request
+  package let at: Int64
+  package var state = State.running
+  /// What went so far, and how much there was to go.
+  package var deletedCount = 0
+  package var total: Int?
+  package var byCollection: [String: Int] = [:]
+  package var batch: Int64?
+  package var plan: Int64?
+  /// Why something has to stay, as `Reason.json`.
+  package var blocked: [JSON] = []
+
+  package init(number: Int64, request: Request, at: Int64) {
+    (self.number, self.request, self.at) = (number, request, at)
+  }
+
+  package var isOpen: Bool { state == .running || state == .held }
+
+  /// How a store keeps its plan.
+  package var planFile: String { DeletionJob.planFile(number) }
+  package static func planFile(_ job: Int64) -> String { "/job \(job)" }
+
+  /// The job of a plan; nil if it is of something else.
+  package static func job(ofPlanFile file: String) -> Int64? {
+    file.hasPrefix("/job ") ? Int64(file.dropFirst(5)) : nil
+  }
+}
+
+/// What is no condition for rows that are to be deleted.
+package struct IllegalCondition: Error, CustomStringConvertible {
+  let reason: String
+  package init(reason: String) { self.reason = reason }
+  package var description: String { "the condition cannot be used: \(reason)" }
+}
+
+// MARK: - As JSON
+
+extension DeletionJob.Subject {
+  package var json: JSON {
+    switch self {
+    case .nodes(let nodes): ["nodes": .array(nodes.map(\.json))]
+    case .rows(let collection, let condition):
+      ["collection": .string(collection), "where": .string(condition)]
+    }
+  }
+
+  package init?(_ json: JSON) {
+    if let nodes = json["nodes"]?.array {
+      self = .nodes(nodes.compactMap(Node.init(json:)))
+    } else if let collection = json["collection"]?.string, let condition = json["where"]?.string {
+      self = .rows(collection: collection, condition: condition)
+    } else {
+      return nil
+    }
+  }
+}

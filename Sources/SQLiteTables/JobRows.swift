@@ -1,0 +1,74 @@
+internal import CascadeModel
+internal import CascadeEngine
+package import CascadeSQLite
+package import CascadeStore
+
+/// The rows of `cascade_job`.
+extension Connection {
+  package func insertJob(_ request: DeletionJob.Request, at now: Int64) throws -> Int64 {
+    try integer(
+      """
+      INSERT INTO cascade_job(state, subject, author, at, expected, is_partial)
+      VALUES(?, ?, ?, ?, ?, ?) RETURNING job
+      """, .text(DeletionJob.State.running.rawValue), .text(request.subject.json.text),
+      .text(request.author), .integer(now), .integer(request.expected.map(Int64.init)),
+      .integer(request.isPartial ? 1 : 0))!
+  }
+
+  package func jobs(after job: Int64, limit: Int) throws -> [DeletionJob] {
+    try jobs("job > \(bind: job) ORDER BY job LIMIT \(bind: Int64(limit))")
+  }
+
+  package func job(_ number: Int64) throws -> DeletionJob? {
+    try jobs("job = \(bind: number)").first
+  }
+
+  package func openJobs() throws -> [DeletionJob] {
+    let states = [DeletionJob.State.running, .held].map { Value.text($0.rawValue) }
+    return try jobs("state IN (\(bind: states[0]), \(bind: states[1])) ORDER BY job")
+  }
+
+  private func jobs(_ condition: Query) throws -> [DeletionJob] {
+    try all(
+      """
+      SELECT job, state, subject, author, at, expected, is_partial, batch, plan, deleted, total,
+        by_collection, blocked FROM main.cascade_job WHERE \(condition)
+      """
+    ) { DeletionJob($0) }
+  }
+
+  /// How many nodes an operator has approved for it.
+  package func approvedNodes(of job: Int64) throws -> Int? {
+    try integer("SELECT approved FROM cascade_job WHERE job = ?", .integer(job)).map {
+      Int($0)
+    }
+  }
+
+  /// Everything that changes while it is carried out.
+  package func save(_ job: DeletionJob) throws {
+    try run(
+      """
+      UPDATE cascade_job SET state = ?, batch = ?, plan = ?, deleted = ?, total = ?,
+        by_collection = ?, blocked = ? WHERE job = ?
+      """, .text(job.state.rawValue), .integer(job.batch), .integer(job.plan),
+      .integer(Int64(job.deletedCount)), .integer(job.total.map(Int64.init)),
+      .text(job.byCollection.countText), .text(JSON.array(job.blocked).text),
+      .integer(job.number))
+  }
+}
+
+extension DeletionJob {
+  fileprivate init(_ row: Row) {
+    let subject = (try? JSON.parse(row.text(2))).flatMap(Subject.init) ?? .nodes([])
+    var request = Request(subject, by: row.text(3), isPartial: row.integer(6) == 1)
+    request.expected = row.isNull(5) ? nil : Int(row.integer(5))
+    self.init(number: row.integer(0), request: request, at: row.integer(4))
+    state = State(rawValue: row.text(1)) ?? .cancelled
+    batch = row.isNull(7) ? nil : row.integer(7)
+    plan = row.isNull(8) ? nil : row.integer(8)
+    deletedCount = Int(row.integer(9))
+    total = row.isNull(10) ? nil : Int(row.integer(10))
+    byCollection = [String: Int](counts: row.text(11))
+    blocked = (try? JSON.parse(row.text(12)))?.array ?? []
+  }
+}
