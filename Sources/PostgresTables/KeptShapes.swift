@@ -18,6 +18,8 @@ package struct KeptShapes {
   static let sql = """
     -- What the columns of a table were when rows of it were kept, in the order of their values. `name` is
     -- what the table was called last, and `last_columns` what its columns were; null for one that has gone.
+    -- Of a table that was made anew, `relation` and `numbers` are those of the one that is there now; the
+    -- number of a column is null if that has none for it.
     CREATE TABLE cascade.shape(
       number bigint PRIMARY KEY, relation oid NOT NULL, name text NOT NULL, columns text[] NOT NULL,
       last_columns text[] NOT NULL, numbers bigint[] NOT NULL, types text[] NOT NULL);
@@ -56,7 +58,29 @@ package struct KeptShapes {
       UPDATE cascade.shape s SET name = t.name FROM unnest($1::text[]) t(name)
       WHERE s.relation = t.name::regclass::oid AND s.name <> t.name
       """, [arrayText(tables)])
+    try followMadeAnew(tables)
     try followColumns()
+  }
+
+  /// In a table that was made anew in the place of another, names decide which column is which, now: what
+  /// becomes of its columns later is known by their numbers.
+  private func followMadeAnew(_ tables: [String]) throws {
+    let was = try store.binding.tables.values.flatMap { table in
+      try former(table.name).columns.values.map { (table.name, $0) }
+    }
+    try db.run(
+      """
+      UPDATE cascade.shape s SET relation = l.relation, numbers = l.numbers
+      FROM (SELECT s.number, t.name::regclass::oid AS relation,
+          array_agg(a.attnum::bigint ORDER BY c.place) AS numbers
+        FROM cascade.shape s JOIN (SELECT DISTINCT unnest($1::text[])) t(name) ON t.name = s.name
+        CROSS JOIN unnest(s.last_columns) WITH ORDINALITY c(name, place)
+        LEFT JOIN pg_attribute a ON a.attrelid = t.name::regclass AND a.attname = c.name
+          AND a.attnum > 0 AND NOT a.attisdropped
+          AND (s.name, c.name) NOT IN (SELECT * FROM unnest($2::text[], $3::text[]))
+        WHERE NOT EXISTS (SELECT FROM pg_class o WHERE o.oid = s.relation) GROUP BY 1, 2) l
+      WHERE l.number = s.number
+      """, [arrayText(tables), arrayText(was.map(\.0)), arrayText(was.map(\.1))])
   }
 
   /// Writes down what the columns of tables that are there are called now: a table that is made anew in the
@@ -65,9 +89,10 @@ package struct KeptShapes {
     try db.run(
       """
       UPDATE cascade.shape s SET last_columns = l.names
-      FROM (SELECT s.number, array_agg(a.attname::text ORDER BY c.place) AS names FROM cascade.shape s
-        JOIN pg_class r ON r.oid = s.relation
-        CROSS JOIN unnest(s.numbers) WITH ORDINALITY c(number, place)
+      FROM (SELECT s.number, array_agg(
+          CASE WHEN c.number IS NULL THEN c.name ELSE a.attname::text END ORDER BY c.place) AS names
+        FROM cascade.shape s JOIN pg_class r ON r.oid = s.relation
+        CROSS JOIN unnest(s.numbers, s.last_columns) WITH ORDINALITY c(number, name, place)
         LEFT JOIN pg_attribute a ON a.attrelid = s.relation AND a.attnum = c.number AND NOT a.attisdropped
         GROUP BY 1) l
       WHERE l.number = s.number AND s.last_columns <> l.names
@@ -89,7 +114,7 @@ package struct KeptShapes {
       table: first[0]!, identity: Int64(first[1]!),
       columns: rows.map {
         KeptShape.Column(
-          name: $0[2]!, identity: Int64($0[3]!), type: $0[4]!, lastName: $0[5])
+          name: $0[2]!, identity: $0[3].flatMap { Int64($0) }, type: $0[4]!, lastName: $0[5])
       })
   }
 

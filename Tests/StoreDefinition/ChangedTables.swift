@@ -16,6 +16,8 @@ package struct ChangedTables {
     case renamed = "A value comes back into its column, whatever that is called now"
     case swapped = "Where two columns changed names, no value comes into the other one"
     case rebuilt = "In a table that was made anew in another order, names decide"
+    case rebuiltAndSwapped =
+      "In a table that was made anew, a value comes into its column, whatever that is called later"
     case retyped = "A value that does not fit its new type is left out, and told"
     case needed = "A row that cannot be without a value stays in the batch, and comes back later"
     case refused = "A row that a new constraint refuses costs itself, and comes back later"
@@ -37,6 +39,7 @@ package struct ChangedTables {
     case .renamed: try renamed(store)
     case .swapped: try swapped(store)
     case .rebuilt: try rebuilt(store)
+    case .rebuiltAndSwapped: try rebuiltAndSwapped(store)
     case .retyped: try retyped(store)
     case .needed: try needed(store)
     case .refused: try refused(store)
@@ -103,6 +106,21 @@ package struct ChangedTables {
     let undone = try store.undo(batch)
     #expect(undone.byCollection == ["songs": 3] && undone.remarks.isEmpty)
     #expect(try store.songs("bitrate") == ["1 one 11 101", "2 two 22 102", "3 three 33 103"])
+  }
+
+  private func rebuiltAndSwapped(_ store: ChangedStore) throws {
+    let batch = try store.delete()
+    try store.migrate(
+      "DROP TABLE song",
+      "CREATE TABLE song(bitrate INTEGER, size INTEGER, album INTEGER, id INTEGER PRIMARY KEY, title TEXT)",
+      "CREATE INDEX song_album ON song(album)")
+    try store.alter(
+      "ALTER TABLE song RENAME COLUMN size TO x", "ALTER TABLE song RENAME COLUMN bitrate TO size",
+      "ALTER TABLE song RENAME COLUMN x TO bitrate")
+    _ = try store.undo(batch)
+    let values = try store.texts(
+      "SELECT size || ' ' || bitrate FROM song WHERE size IS NOT NULL ORDER BY id")
+    #expect(values == [] || values == ["101 11", "102 22", "103 33"])
   }
 
   private func retyped(_ store: ChangedStore) throws {
