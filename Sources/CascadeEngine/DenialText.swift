@@ -10,6 +10,13 @@ package enum DenialText {
     _ node: String, because why: [String], words: (String) -> String = { $0 }
   ) -> [String] { [node, words(" must stay: ")] + why }
 
+  /// That a row outside of the model refers to it by a foreign key.
+  package static func held(byRowOf table: String, _ columns: [String]) -> String {
+    "a row of \"\(table)\" refers to it (FOREIGN KEY (\(columns.joined(separator: ", "))))"
+  }
+
+  package static let leased = "it is leased"
+
   /// That an edge holds the node by a rule.
   package static func held(
     by holder: String, _ relationship: String, _ rule: String, words: (String) -> String = { $0 }

@@ -7,7 +7,7 @@ package struct Plan: Sendable {
   package let deletedCount: Int
   package let byCollection: [String: Int]
   package let byRule: [String: Int]
-  package let denials: [Reason]
+  package var denials: [Reason]
   /// Files that would lose their last edge.
   package var files: Int
   /// For a sweep: edges that would be removed, including join rows and nulled references.

@@ -50,6 +50,10 @@ extension PostgresWriter {
       """
     ).text
     guard let file else { return nil }
+    if let job = DeletionJob.job(ofPlanFile: file) {
+      try JobRows(store).letGoOn(ofPlan: plan)
+      return .job(job)
+    }
     return file.hasPrefix("/") ? .sweep([SweepKind](planFile: file)) : .file(file)
   }
 
@@ -79,7 +83,7 @@ extension PostgresWriter {
       try db.run(
         """
         SELECT number, file, deleted, by_collection, lost, value FROM cascade.plan
-        WHERE file LIKE '/%' AND NOT is_approved ORDER BY number
+        WHERE file LIKE '/%' AND file NOT LIKE '/job %' AND NOT is_approved ORDER BY number
         """
       ).rows.map { row in
         let kinds = [SweepKind](planFile: row[1]!)

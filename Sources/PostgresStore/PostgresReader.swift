@@ -38,6 +38,12 @@ package final class PostgresReader: StoreReading {
     }
   }
 
+  /// The same for what has its own transactions.
+  func askOutside<T>(_ body: (StoreConnection) throws -> T) throws -> T {
+    _ = try ask { _ in }
+    return try body(connected())
+  }
+
   private func askOnce<T>(
     _ longest: Duration?, _ body: (StoreConnection) throws -> T
   ) throws -> T {

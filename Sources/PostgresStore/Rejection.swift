@@ -47,6 +47,10 @@ extension PostgresWriter {
   ) throws -> Int {
     let givenUp = GivenUp(store)
     if ownsCauses { return try givenUp.giveUp(plan: number) }
+    if let job = DeletionJob.job(ofPlanFile: file) {
+      _ = try cancel(job: job, at: 0)
+      return 0
+    }
     if let value {
       let held = HeldValue(identity: (try? JSON.parse(value)) ?? .null, count: 0)
       let missing = try DanglingReferences(store).find(telling: rescanReason != nil)

@@ -249,7 +249,7 @@ extension PostgresWriter {
   ///
   /// A step in which a statement takes too long is tried again with fewer rows, and then looks first.
   /// The step of a sweep that is small takes plans that the server has kept, unless it is tried again.
-  private func transaction<T>(
+  func transaction<T>(
     _ waves: inout Waves, isStep: Bool = false, isWhole: Bool = false,
     _ body: (inout Waves) throws -> T
   ) throws -> T {
@@ -340,7 +340,10 @@ extension PostgresWriter {
   /// its own answer.
   private func forgetPlans(of kinds: [SweepKind]) throws {
     let files = try db.runAgain(
-      "SELECT DISTINCT file FROM cascade.plan WHERE file LIKE '/%' AND value IS NULL AND NOT owns_causes"
+      """
+      SELECT DISTINCT file FROM cascade.plan
+      WHERE file LIKE '/%' AND file NOT LIKE '/job %' AND value IS NULL AND NOT owns_causes
+      """
     ).texts
     for file in files where kinds.cover([SweepKind](planFile: file)) {
       try deletePlans(ofFile: file)

@@ -35,6 +35,8 @@ package struct Closure {
   /// Whether what was held back is left to the sweep that looks at it again: no change file is rejected
   /// for it.
   package var leavesWaiting = false
+  /// Whether it is the plan of a job: each node is in the set, also one that is denied or leased.
+  package var isOfJob = false
   /// Rows of `cascade.work` that tell what rows referred to before a change file wrote them.
   package var writtenBefore: [Int64] = []
   /// For many nodes it may be better to read a whole table.
@@ -105,7 +107,7 @@ package struct Closure {
     }
     // The server finds no difference between plans that all read a table that they should not.
     if journal?.isLong ?? false { try db.execute("SET LOCAL enable_seqscan = on") }
-    leafRelations = collectsUnreachable ? [] : findLeaves()
+    leafRelations = collectsUnreachable || isOfJob ? [] : findLeaves()
     try beginWithJournal()
     if binding.denies {
       try db.execute("INSERT INTO \(scratch.into(.firstGone)) SELECT * FROM \(scratch[.gone]) g")
@@ -169,7 +171,7 @@ package struct Closure {
       INSERT INTO \(scratch.into(.gone))(collection, key, level, rule, via, other)
       SELECT \(table.number), f.key, \(level + 1), f.rule, f.via, f.other
       FROM (\(rows)) f(key, rule, via, other)
-      WHERE NOT \(leases.holds(table, "f.key")) \(binding.denies ? "AND NOT \(isLeftOut)" : "")
+      WHERE NOT \(isOfJob ? "false" : leases.holds(table, "f.key")) \(binding.denies ? "AND NOT \(isLeftOut)" : "")
       ON CONFLICT DO NOTHING
       """
     ).changed

@@ -9,8 +9,8 @@ extension Closure {
     if !binding.denies { return false }
     for relation in binding.relations { try deny(relation) }
     for index in binding.stopped.relationships.indices { try denyStopped(index) }
-    // A change file is rejected for what it would delete, if that is denied.
-    if journal?.ownBatch != nil { return false }
+    // A change file is rejected for what it would delete, if that is denied; a job knows what to do.
+    if journal?.ownBatch != nil || isOfJob { return false }
     let isNews =
       try db.run(
         """

@@ -45,6 +45,24 @@ package struct Ledger {
     return entry(submission, batch, [deleted, edges, notices, 0].map { Int64($0) })
   }
 
+  /// The entry of a job, which grows as the job goes on.
+  package func set(
+    _ job: DeletionJob, _ batch: Int64, at now: Int64, deleted: Int, edges: Int, notices: Int
+  ) throws {
+    var submission = Submission(
+      id: "job-\(job.number)", author: job.request.author, fingerprint: 0, at: now)
+    submission.part = Submission.partOfSweep
+    let known = try store.db.run(
+      """
+      UPDATE cascade.ledger SET deleted = \(deleted), edges = edges + \(edges),
+        notices = notices + \(notices), at = \(now) WHERE batch = \(batch)
+      """
+    ).changed
+    if known > 0 { return }
+    try add(
+      submission, batch: batch, deleted: deleted, edges: edges, notices: notices, skipped: 0)
+  }
+
   /// The newest entry of an id, with what all of its transactions did.
   package func entry(_ id: String) throws -> LedgerEntry? {
     let rows = try store.db.run(

@@ -1,4 +1,5 @@
 internal import CascadeModel
+internal import CascadeEngine
 package import CascadeSQLite
 
 /// Rows that block the deletion of the nodes they refer to, because SQLite enforces a foreign key.
@@ -23,7 +24,7 @@ package struct ForeignHold: Sendable {
 
   /// Why a node that such a row refers to must stay.
   package var reason: String {
-    "a row of \"\(child.name)\" refers to it (FOREIGN KEY (\(key.columns.joined(separator: ", "))))"
+    DenialText.held(byRowOf: child.name, key.columns)
   }
 
   /// Whether the foreign key fits the parent. If not, SQLite reports the key itself as wrong,

@@ -1,4 +1,5 @@
 internal import CascadeModel
+internal import CascadeEngine
 package import CascadeSQLite
 
 /// The foreign keys that take rows outside of the model along. They begin with those that refer to

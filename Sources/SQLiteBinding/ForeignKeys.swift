@@ -1,4 +1,5 @@
 package import CascadeModel
+internal import CascadeEngine
 internal import CascadeSQLite
 
 extension Binding {
@@ -157,21 +158,6 @@ extension Binding {
       child.table!.foreignKeys.contains { $0.refers(to: parent.table!) }
     }
   }
-}
-
-/// Sorts children before their parents, as far as they do not refer to each other in cycles.
-func childrenBeforeParents<Item: Equatable>(
-  _ items: [Item], _ refers: (_ child: Item, _ parent: Item) -> Bool
-) -> [Item] {
-  var rest = items
-  var ordered: [Item] = []
-  while !rest.isEmpty {
-    let next = rest.firstIndex { parent in
-      !rest.contains { $0 != parent && refers($0, parent) }
-    }
-    ordered.append(rest.remove(at: next ?? 0))
-  }
-  return ordered
 }
 
 extension EdgeRelation {

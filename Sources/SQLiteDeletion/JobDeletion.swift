@@ -51,7 +51,8 @@ extension Writer {
         ORDER BY 1, 2
         """, []
     ) {
-      Denial(denied: $0.integer(2), reason: .mustStay($0.node(0, model), because: "it is leased"))
+      Denial(
+        denied: $0.integer(2), reason: .mustStay($0.node(0, model), because: DenialText.leased))
     }
   }
 

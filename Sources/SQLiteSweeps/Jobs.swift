@@ -135,9 +135,8 @@ extension Writer {
   private func tiedCollections() throws -> [Int64] {
     let planned = Set(try db.all("SELECT DISTINCT collection FROM temp.gone") { $0.integer(0) })
     let nodes = binding.childrenFirst.filter { planned.contains($0.id) }
-    func refers(_ child: NodeTable, _ parent: NodeTable) -> Bool {
+    return tiedByForeignKeys(nodes) { child, parent in
       child.table!.foreignKeys.contains { $0.refers(to: parent.table!) }
-    }
-    return nodes.filter { one in nodes.contains { refers(one, $0) || refers($0, one) } }.map(\.id)
+    }.map(\.id)
   }
 }

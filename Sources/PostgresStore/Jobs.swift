@@ -1,0 +1,255 @@
+internal import CascadeModel
+internal import CascadeEngine
+internal import CascadePostgres
+package import CascadeStore
+internal import PostgresBinding
+internal import PostgresSweeps
+internal import PostgresTables
+
+/// Jobs: deletions that begin here.
+///
+/// 1. A plan comes first, in a snapshot: what goes, and what has to stay. It is made again when the job goes
+///    on, because what is left of the job is found from its nodes, which go last of all that refers to them.
+/// 2. What foreign keys tie goes by the plan, referring rows first. What else follows goes in waves.
+extension PostgresWriter {
+  private var jobs: JobRows { JobRows(store) }
+  private static let mostPlans = 10
+
+  package func begin(_ request: DeletionJob.Request, at now: Int64) throws -> Int64 {
+    _ = try store.nodes(of: request.subject)
+    return try store.transaction { try jobs.insert(request, at: now) }
+  }
+
+  package var openJobs: [DeletionJob] { get throws { try isDetached ? [] : jobs.open() } }
+
+  package func carryOut(
+    job number: Int64, at now: Int64, manners: StepPolicy
+  ) throws -> DeletionJob {
+    guard var job = try jobs.job(number) else { throw StoreError("there is no job \(number)") }
+    if job.state != .running { return job }
+    for _ in 0..<PostgresWriter.mostPlans {
+      guard let kept = try plan(&job, at: now) else { return job }
+      let isLast = try carryOut(&job, kept, now, manners)
+      if isLast || job.state != .running { return job }
+    }
+    return job
+  }
+
+  package func cancel(job number: Int64, at now: Int64) throws -> DeletionJob? {
+    guard var job = try jobs.job(number) else { return nil }
+    if !job.isOpen { return job }
+    // What follows from what went goes, too.
+    if job.batch != nil { try follow(&job, now, .none) }
+    try end(&job, .cancelled, job.blocked)
+    return job
+  }
+
+  // MARK: - The plan
+
+  /// Returns what has to stay; nil if the job waits or has ended.
+  private func plan(_ job: inout DeletionJob, at now: Int64) throws -> [Reason]? {
+    let nodes = try store.nodes(of: job.request.subject)
+    var planned = job
+    let kept = try store.transaction(.repeatableRead) { () -> [Reason]? in
+      var closure = try Closure(store, journal: nil)
+      try closure.beginJob(with: nodes)
+      let kept = try closure.findKept()
+      if !kept.isEmpty {
+        if !job.request.isPartial && job.batch == nil {
+          try end(&planned, .blocked, kept.map(\.json))
+          return nil
+        }
+        try closure.leaveOutKept()
+      }
+      let counts = try closure.countByCollection(includingFirst: true)
+      planned.total = job.deletedCount + counts.reduce(0) { $0 + $1.1 }
+      if let held = try held(closure, job, counts.reduce(0) { $0 + $1.1 }) {
+        try hold(&planned, held)
+        return nil
+      }
+      try closure.store(asNodesOf: job.number, ForeignKeyTies(store))
+      planned.batch = try job.batch ?? nextBatch()
+      try jobs.save(planned)
+      return kept
+    }
+    job = planned
+    return kept
+  }
+
+  private func held(
+    _ closure: Closure, _ job: DeletionJob, _ count: Int
+  ) throws -> HeldPlan? {
+    let approved = try jobs.approvedNodes(of: job.number).map { $0 + model.limits.hold.deletes }
+    guard let allowance = approved ?? job.request.expected else {
+      return try closure.judge(id: job.planFile, includingFirst: true, isForSet: false)?.plan
+    }
+    if count <= allowance - job.deletedCount { return nil }
+    let counts = try closure.countByCollection(includingFirst: true)
+    return HeldPlan(
+      id: job.planFile, deletedCount: count,
+      byCollection: Dictionary(uniqueKeysWithValues: counts.map { ($0.0.collection, $0.1) }),
+      lostCount: 0, checksum: 0)
+  }
+
+  /// It waits for an approval, under the same number each time.
+  private func hold(_ job: inout DeletionJob, _ held: HeldPlan) throws {
+    job.plan = try persistPlan(held, file: job.planFile)
+    job.state = .held
+    try db.run(
+      """
+      UPDATE cascade.plan SET is_approved = false, deleted = \(held.deletedCount), by_collection = $1
+      WHERE number = \(job.plan!)
+      """, [held.byCollection.countText])
+    try jobs.save(job)
+  }
+
+  // MARK: - Carrying out
+
+  /// Returns whether nothing is left of the job.
+  private func carryOut(
+    _ job: inout DeletionJob, _ kept: [Reason], _ now: Int64, _ manners: StepPolicy
+  ) throws -> Bool {
+    let before = job.deletedCount
+    try deletePlanned(job, manners)
+    let remarks = try follow(&job, now, manners)
+    let isLeft = try !areGone(job, kept)
+    if isLeft && job.deletedCount > before { return false }
+    let reasons = try kept + remarks + (isLeft ? BlockedNodes(store).refusals() : [])
+    let isBlocked = isLeft || !kept.isEmpty && !job.request.isPartial
+    try end(&job, isBlocked ? .blocked : .done, reasons.map(\.json))
+    return true
+  }
+
+  private func deletePlanned(_ job: DeletionJob, _ manners: StepPolicy) throws {
+    let (number, ties) = (job.number, try ForeignKeyTies(store))
+    var waves = try Waves(store, batch: job.batch!, isSweep: true, isNew: job.deletedCount == 0)
+    while try step(
+      &waves, manners,
+      { waves, limit in
+        let before = waves.count.rows
+        let looked = try waves.deletePlanned(ofJob: number, ties, limit)
+        try JobRows(waves.store).add(waves.count.rows - before, to: number)
+        return looked
+      })
+    {}
+  }
+
+  /// Deletes what follows from what went, and writes down what the job did. Returns what had to stay, and is
+  /// no node.
+  @discardableResult
+  private func follow(
+    _ job: inout DeletionJob, _ now: Int64, _ manners: StepPolicy
+  ) throws -> [Reason] {
+    let known = job
+    var waves = try Waves(store, batch: job.batch!, isSweep: true, isNew: false)
+    try carryOut(&waves, manners)
+    let summary = try transaction(&waves) { try closeJob(&$0, known, now) }
+    (job.deletedCount, job.byCollection) = (summary.deletedCount, summary.byCollection)
+    if job.deletedCount == 0 { job.batch = nil }
+    return waves.remarks
+  }
+
+  /// Of the nodes with which it begins, those that need not stay.
+  private func areGone(_ job: DeletionJob, _ kept: [Reason]) throws -> Bool {
+    if !kept.isEmpty { return true }
+    return try store.nodes(of: job.request.subject).allSatisfy { table, keys in
+      try !db.run(
+        "SELECT EXISTS (SELECT FROM \(table.name) t WHERE \(table.key.isAny("t", "$1")))",
+        [arrayText(keys)]
+      ).bool
+    }
+  }
+
+  private func closeJob(
+    _ waves: inout Waves, _ job: DeletionJob, _ now: Int64
+  ) throws -> BatchSummary {
+    let batch = waves.batch
+    let (notices, _) = try waves.finish(at: now)
+    try HeldEdges(store).dropLosses(ofDeletedIn: batch)
+    let summary = try BatchSummary(store, batch, counts: nil)
+    let files = try FileRows(store: store).take(into: batch, of: .daemon)
+    if notices + waves.count.edges + files + summary.deletedCount > 0 {
+      try Ledger(store).set(
+        job, batch, at: now, deleted: summary.deletedCount, edges: waves.count.edges,
+        notices: notices)
+    }
+    return summary
+  }
+
+  private func end(
+    _ job: inout DeletionJob, _ state: DeletionJob.State, _ blocked: [JSON]
+  ) throws {
+    (job.state, job.blocked, job.total) = (state, blocked, job.total ?? job.deletedCount)
+    try db.run("DELETE FROM cascade.job_node WHERE job = \(job.number)")
+    try deletePlans(ofFile: job.planFile)
+    try jobs.save(job)
+  }
+}
+
+extension StoreConnection {
+  /// The nodes that a job names, as they are there now. A condition is asked where nothing can be written.
+  func nodes(
+    of subject: DeletionJob.Subject
+  ) throws -> [(table: MappedTable, keys: [String])] {
+    switch subject {
+    case .nodes(let nodes):
+      return try Dictionary(grouping: nodes, by: \.collection).map { collection, nodes in
+        let table = try self.table(collection)
+        return (table, nodes.compactMap { table.key.text($0.key) })
+      }
+    case .rows(let collection, let condition):
+      let table = try self.table(collection)
+      try refuseIllegal(condition)
+      do {
+        return [(table, try keys(of: table, where: condition))]
+      } catch let error as PostgresError where error.isAboutTheStatement {
+        throw IllegalCondition(reason: error.message)
+      }
+    }
+  }
+
+  private func refuseIllegal(_ condition: String) throws {
+    do {
+      let expression = try SQLExpression(condition)
+      guard let variable = expression.variables.first else { return }
+      throw IllegalCondition(reason: "\"$\(variable.base)\" is not allowed here")
+    } catch let error as SQLExpression.Illegal {
+      throw IllegalCondition(reason: error.description)
+    }
+  }
+
+  private func keys(of table: MappedTable, where condition: String) throws -> [String] {
+    try transaction(.repeatableRead) {
+      try db.execute("SAVEPOINT question; SET LOCAL transaction_read_only = on")
+      let keys = try readingWholeTables {
+        try db.run(
+          "SELECT \(table.key.text("s")) FROM \(table.name) s WHERE (\(condition))"
+        ).texts
+      }
+      try db.execute("ROLLBACK TO SAVEPOINT question")
+      return keys
+    }
+  }
+}
+
+extension PostgresReader {
+  package func jobs(after job: Int64, limit: Int) throws -> [DeletionJob] {
+    try ask { try JobRows($0).jobs(after: job, limit: limit) }
+  }
+
+  package func job(_ number: Int64) throws -> DeletionJob? {
+    try ask { try JobRows($0).job(number) }
+  }
+
+  package func plan(of subject: DeletionJob.Subject) throws -> Plan {
+    let nodes = try askOutside { try $0.nodes(of: subject) }
+    return try ask { store in
+      var closure = try Closure(store, journal: nil)
+      try closure.beginJob(with: nodes)
+      let kept = try closure.findKept()
+      var plan = try closure.plan(limit: Receipt.mostListed, includingFirst: true)
+      plan.denials = kept
+      return plan
+    }
+  }
+}
