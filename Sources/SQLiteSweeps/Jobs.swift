@@ -14,6 +14,8 @@ package import SQLiteTables
 /// 1. What is left of it is found again from its nodes, which go last of all that refers to them. So a
 ///    job that was interrupted goes on from there.
 /// 2. Its row is written in the transactions that delete.
+/// 3. What its steps have journaled, and could not take out of the journal again because others wrote, is
+///    read by a sweep right behind it: other nodes may have the keys of deleted ones later.
 extension Writer {
   package func begin(_ request: DeletionJob.Request, at now: Int64) throws -> Int64 {
     if case .rows(let collection, let condition) = request.subject {
@@ -36,12 +38,21 @@ extension Writer {
       sweepRun.job = job
       let approved = try db.approvedNodes(of: number).map { $0 + model.limits.hold.deletes }
       sweepRun.allowance = approved ?? job.request.expected
-      do {
-        let result = try sweepWithoutSync(at: now)
-        return result.isCutShort || result.outcome == .held ? sweepRun.job! : try end(result)
-      } catch let blocked as JobIsBlocked {
-        return try end(.blocked, blocked.reasons)
+      let (start, job) = (try db.lastInJournal, try carryOut(at: now))
+      if try !job.isOpen && job.batch != nil && db.lastInJournal > start {
+        sweepRun = SweepRunState(of: [.cascade, .refcount])
+        _ = try sweepWithoutSync(at: now)
       }
+      return job
+    }
+  }
+
+  private func carryOut(at now: Int64) throws -> DeletionJob {
+    do {
+      let result = try sweepWithoutSync(at: now)
+      return result.isCutShort || result.outcome == .held ? sweepRun.job! : try end(result)
+    } catch let blocked as JobIsBlocked {
+      return try end(.blocked, blocked.reasons)
     }
   }
 

@@ -6,7 +6,10 @@ import Testing
 package struct Comparison {
   /// Who writes, and how the sweep goes that follows.
   package enum Way: String {
-    case files, sweeps, stepped, kinds, steppedKinds, stopped, stoppedKinds
+    case files, sweeps, stepped, kinds, steppedKinds, stopped, stoppedKinds, jobs, steppedJobs
+
+    /// Whether nodes are deleted by jobs.
+    var isOfJobs: Bool { self == .jobs || self == .steppedJobs }
   }
 
   package let engine: any EngineUnderTest
@@ -19,7 +22,7 @@ package struct Comparison {
 
   package var schema: String { graph.schema(seed) }
 
-  private var isStepped: Bool { ![.files, .sweeps, .kinds].contains(way) }
+  private var isStepped: Bool { ![.files, .sweeps, .kinds, .jobs].contains(way) }
   private var isByKinds: Bool { [.kinds, .steppedKinds, .stoppedKinds].contains(way) }
   /// Nothing looks for references to what never was: a rule that denies leaves them as they are.
   private var leavesDangling: Bool { isByKinds || graph.denies }
@@ -47,8 +50,11 @@ package struct Comparison {
       let told = (reference.notices.count, try store.lastNotice())
       let isOfFiles = way == .files || steps.contains(where: \.isOfFiles)
       if index % 3 == 2 { try store.rest() }
+      let isJob = way.isOfJobs && !steps.isEmpty && steps.allSatisfy { $0.deleted != nil }
       let unlike =
-        try isOfFiles ? apply(steps, store, &reference) : sweep(steps, index, store, &reference)
+        try isJob
+        ? carryOutJob(steps, store, &reference)
+        : isOfFiles ? apply(steps, store, &reference) : sweep(steps, index, store, &reference)
       if let unlike { return "transaction \(index): \(unlike)" }
       if let state = try difference(store, reference, told) { return "after \(index): \(state)" }
     }
@@ -85,6 +91,22 @@ package struct Comparison {
       actual = Reference.Result(denied: Set(rejection.reasons.compactMap(\.node)))
     }
     return actual == expected ? nil : "\(actual), not \(expected)"
+  }
+
+  /// Deletes all of the nodes, as a change file would.
+  private func carryOutJob(
+    _ steps: [PlacedStep], _ store: any StoreUnderTest, _ reference: inout Reference
+  ) throws -> String? {
+    let expected = reference.apply(steps.map(graph.forReference))
+    let request = DeletionJob.Request(.nodes(steps.compactMap(\.deleted)), by: "me")
+    let job = try store.writer.carryOut(job: store.writer.begin(request, at: 1), at: 1)
+    let denied = Set(job.blocked.compactMap { $0["node"].flatMap(Node.init(json:)) })
+    if denied != expected.denied ?? [] {
+      return "\(denied) have to stay, not \(expected.denied ?? [])"
+    }
+    let isLike =
+      job.deletedCount == expected.deleted.count && (job.state == .done) == denied.isEmpty
+    return isLike ? nil : "\(job), not \(expected)"
   }
 
   /// Some with INSERT OR REPLACE, some with upserts. A trigger judges each statement, and not what the
@@ -137,14 +159,17 @@ package struct Comparison {
   }
 
   /// A sweep of one kind tells what loses an edge before the other kind takes it along, and perhaps
-  /// again, where an application's triggers write among what it journals.
+  /// again, where an application's triggers write among what it journals. So do the steps of a job.
   private func noticeDifference(
     _ notices: [Notice], _ reference: Reference, _ told: Int
   ) -> String? {
-    let counted = notices.filter { !isByKinds || !$0.receiverDeleted }.map(reference.told)
+    let tellsAgain = isByKinds || way == .steppedJobs
+    let counted = notices.filter { !tellsAgain || !$0.receiverDeleted }.map(reference.told)
     let counts = reference.counts(counted)
     let wanted = reference.counts(reference.notices.dropFirst(told))
-    if isByKinds && PlacedGraph.isHeard(seed) && Set(counts.keys) == Set(wanted.keys) { return nil }
+    if tellsAgain && PlacedGraph.isHeard(seed) && Set(counts.keys) == Set(wanted.keys) {
+      return nil
+    }
     let isOnce = Set(notices.map(reference.told)).count == notices.count
     if counts == wanted && (isOnce || way == .files) { return nil }
     return "notices \(counts.filter { wanted[$0.key] != $0.value }), "

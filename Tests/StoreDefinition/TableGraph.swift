@@ -277,6 +277,7 @@ extension PlacedGraph {
 }
 
 extension PlacedStep {
+  package var deleted: Node? { if case .delete(let node) = self { node } else { nil } }
   package var put: Node? { if case .put(let node, _) = self { node } else { nil } }
 
   /// The ends of an edge that it adds.

@@ -31,6 +31,12 @@ struct RandomPlaces {
   @Test("Sweeps of one kind that are stopped again and again end there too", arguments: 0..<2)
   func stopsOfKinds(part: Int) throws { try compare(.stoppedKinds, part) }
 
+  @Test("Jobs do what the reference does", arguments: 0..<2)
+  func jobs(part: Int) throws { try compare(.jobs, part) }
+
+  @Test("Jobs in steps do what the reference does", arguments: 0..<2)
+  func jobsInSteps(part: Int) throws { try compare(.steppedJobs, part) }
+
   @Test(
     "What is denied waits, and goes when its denial ends",
     arguments: [.sweeps, .stepped, .kinds, .stopped] as [Comparison.Way], 0..<2)
