@@ -71,7 +71,7 @@ package struct Columns: Hashable {
   package func values(_ row: String) -> String { list { $0.value(row) } }
 
   /// The same, as the columns have them.
-  func contents(_ row: String) -> String { list { "\(row).\($0.name)" } }
+  package func contents(_ row: String) -> String { list { "\(row).\($0.name)" } }
 
   /// The values of a row, as Cascade's tables have them.
   package func text(_ row: String) -> String {

@@ -15,14 +15,18 @@ package struct JoinTable {
   /// 3. An edge that lost its destination did so also if its row goes for another reason. But a change
   ///    that deletes the row has removed the edge, whatever happens to its destination.
   package var nodes: MappedTable?
+  /// Whether a row may have null in place of an end.
+  package var hasNulls = false
 
   package init(
     name: String, source: Columns, destination: Columns, isStored: Bool = false,
-    nodes: MappedTable? = nil
+    nodes: MappedTable? = nil, hasNulls: Bool = false
   ) {
     (self.name, self.source, self.destination) = (name, source, destination)
-    (self.isStored, self.nodes) = (isStored, nodes)
+    (self.isStored, self.nodes, self.hasNulls) = (isStored, nodes, hasNulls)
   }
+
+  package var ends: Columns { Columns(source.all + destination.all) }
 
   package func columns(at end: EdgeEnd) -> Columns { end == .source ? source : destination }
 

@@ -170,9 +170,12 @@ package struct RowRemoval {
     if limit == .max && !skipsLocked {
       return "DELETE FROM \(table) \(row) WHERE \(condition) \(returned)"
     }
+    // A value that names no key of the other table is one of a join row, too.
+    let whole = "(\(key.contents(row)))"
     return """
-      DELETE FROM \(table) \(row) WHERE (\(key.values(row))) IN (
-        SELECT \(key.values(row)) FROM \(table) \(row) WHERE \(condition) LIMIT \(limit)
+      DELETE FROM \(table) \(row) WHERE \(whole) IN (
+        SELECT \(key.contents(row)) FROM \(table) \(row)
+        WHERE \(condition) AND \(whole) IS NOT NULL LIMIT \(limit)
         \(skipsLocked ? "FOR UPDATE OF \(row) SKIP LOCKED" : ""))
       AND \(condition) \(returned)
       """
@@ -284,10 +287,23 @@ package struct RowRemoval {
     _ relation: EdgeRelation, _ join: JoinTable, _ selection: Selection,
     as what: JournalSubject?, limit: Int = .max, isRequest: Bool = false
   ) throws -> Int {
-    let ends = Columns(join.source.all + join.destination.all)
+    let went = try unlinkRows(relation, join, selection, as: what, limit, isRequest)
+    let isEach = limit == .max && !skipsLocked
+    if isEach || !join.hasNulls || went >= limit { return went }
+    // A limit counts only rows that have both ends.
+    var rest = self
+    rest.skipsLocked = false
+    let rows = selection.only(where: "NOT ((\(join.ends.contents("e"))) IS NOT NULL)")
+    return try went + rest.unlinkRows(relation, join, rows, as: what, .max, isRequest)
+  }
+
+  private func unlinkRows(
+    _ relation: EdgeRelation, _ join: JoinTable, _ selection: Selection,
+    as what: JournalSubject?, _ limit: Int, _ isRequest: Bool
+  ) throws -> Int {
     let was = isRequest ? "d.added <> \(batch)" : "true"
     let statement = """
-      WITH d AS (\(delete(join.name, ends, selection, limit))),
+      WITH d AS (\(delete(join.name, join.ends, selection, limit))),
       g AS (
         INSERT INTO cascade.work(what, subject, key, other, batch)
         SELECT \(what?.rawValue ?? 0), \(relation.number), \(join.source.text("d")),

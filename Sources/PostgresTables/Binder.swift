@@ -293,7 +293,10 @@ struct Binder: ~Copyable {
         let destination = try reference(to, in: name, to: destination, path)
       else { return nil }
       let nodes = binding.tables.values.sorted { $0.number < $1.number }.first { $0.name == name }
-      return .join(JoinTable(name: name, source: source, destination: destination, nodes: nodes))
+      let hasNulls = try !(from + to).allSatisfy { try isNotNull($0, in: name) }
+      return .join(
+        JoinTable(
+          name: name, source: source, destination: destination, nodes: nodes, hasNulls: hasNulls))
     case .property(let name):
       // The members of an object are those of its value.
       var list = try list(

@@ -53,6 +53,29 @@ struct JoinTests {
     #expect(try store.texts("SELECT name FROM tag ORDER BY 1") == ["jazz", "live"])
   }
 
+  @Test("Join rows that lead nowhere go with their source, and do not keep others from going")
+  func leadNowhere() throws {
+    let store = try PostgresFixture(
+      """
+      { collections: { songs: { table: "song", key: "id" }, covers: { table: "cover", key: "id" } },
+        relationships: [{ name: "covers", from: "songs", to: "covers", none: ["no"],
+          join: { table: "song_cover", source: "song", destination: "cover" },
+          rules: ["deleteDestinationIfSourceDeleted"] }] }
+      """,
+      schema: """
+        CREATE TABLE song(id int PRIMARY KEY); CREATE TABLE cover(id uuid PRIMARY KEY);
+        CREATE TABLE song_cover(song int, cover text);
+        INSERT INTO song VALUES(1), (2); INSERT INTO cover VALUES(gen_random_uuid());
+        INSERT INTO song_cover VALUES(1, 'no'), (1, NULL), (2, NULL);
+        INSERT INTO song_cover SELECT 1, id FROM cover;
+        """)
+    try store.sweep([.all])
+    store.sweepsInSteps(of: 1)
+    try store.bySQL("DELETE FROM song WHERE id = 1")
+    #expect(try store.sweep().byCollection == ["covers": 1])
+    #expect(try store.texts("SELECT song FROM song_cover") == ["2"])
+  }
+
   @Test("A join row that a foreign key forbids to come back stays away, and the rest comes")
   func constrainedUndo() throws {
     let store = try Self.store(
