@@ -1,4 +1,5 @@
 package import CascadeModel
+internal import CascadePostgres
 
 /// A relationship, and where the database has its edges.
 ///
@@ -289,11 +290,8 @@ extension EdgeRelation {
 
   /// Whether an edge that lost its destination, between the keys of two texts, is not lost any more.
   package func isRestored(_ from: String, _ to: String) -> String {
-    // A join row that is a node may have had to stay.
-    if let join {
-      return join.nodes == nil
-        ? hasEdge(from, to) : "(\(hasEdge(from, to)) AND \(destination.has(to)))"
-    }
+    // A join row may be there without its end.
+    if join != nil { return "(\(hasEdge(from, to)) AND \(destination.has(to)))" }
     return """
       NOT EXISTS (SELECT FROM \(edges()) WHERE \(source.key.equal("s", text: from))
         AND \(leads(toText: to)) AND \(isDangling))
@@ -334,6 +332,14 @@ extension EdgeRelation {
   package func filled(_ columns: Columns, with key: String) -> [Assignment] {
     zip(columns.all, columns.parts(of: key)).map { Assignment($0.name, $1) }
       + (type.map { [Assignment($0.name, $0.written)] } ?? [])
+  }
+
+  /// Whether the reference depends on one of these columns of its row, or members of its object.
+  package func isDecided(by names: Set<String>) -> Bool {
+    guard source.isManaged, let list else {
+      return heldColumns.contains { column in names.contains { quoted($0) == column } }
+    }
+    return [list.path, list.kind?.path ?? []].contains { $0.first.map(names.contains) ?? false }
   }
 
   /// Whether the referring columns of two rows differ.

@@ -103,19 +103,15 @@ package struct ChangeFile {
 
   // MARK: - The end
 
-  /// A new edge to what is not there has lost that end.
+  /// A new edge to what is not there has lost that end. Others that lead there were told before.
   private func journalMissingEnds() throws {
     if edges.added == 0 { return }
     for relation in store.binding.relations where relation.isStored {
       for end in EdgeEnd.allCases {
         let dangling = relation.dangling(at: end)
-        try db.run(
-          """
-          INSERT INTO cascade.work(what, subject, key, batch)
-          SELECT DISTINCT \(JournalSubject.gone.rawValue), \(dangling.table.number), \(dangling.key),
-          \(batch) FROM \(dangling.edges) WHERE e.added = \(batch) AND \(dangling.condition)
-          AND NOT \(spared.spare(dangling, of: relation, at: end))
-          """)
+        try store.journalMissing(
+          dangling, of: relation, at: end, batch,
+          where: "e.added = \(batch) AND NOT \(spared.spare(dangling, of: relation, at: end))")
       }
     }
   }

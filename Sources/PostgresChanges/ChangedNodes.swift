@@ -35,7 +35,7 @@ extension ChangeFile {
   ) throws {
     let table = try table(node.collection)
     let key = try key(of: node, in: table)
-    try written.willWrite(key, of: table, made: made)
+    try written.willWrite(key, of: table)
     let isNew: Bool
     if table.isManaged {
       let (type, value) = try merge ? merged(node, key, in: table, type, value) : (type, value)
@@ -45,8 +45,14 @@ extension ChangeFile {
     } else {
       isNew = try rowValues(node, key, in: table).put(value, merge: merge)
     }
-    if isNew, try !forgetDeletion(of: node, in: table) { made.insert(node) }
+    if isNew { try noteArrival(of: node, key, in: table) }
     if hasWaiting { try HeldEdges(store).drop(put: key, in: table) }
+  }
+
+  mutating func noteArrival(of node: Node, _ key: String, in table: MappedTable) throws {
+    if try forgetDeletion(of: node, in: table) { return }
+    made.insert(node)
+    written.noteArrival(of: key, in: table)
   }
 
   mutating func rowValues(
@@ -110,7 +116,8 @@ extension ChangeFile {
   mutating func patch(_ node: Node, set: [Member], unset: [String]) throws {
     let table = try table(node.collection)
     let key = try key(of: node, in: table)
-    try written.willWrite(key, of: table, made: made)
+    let names = set.map { $0.name } + unset
+    try written.willWrite(key, of: table, patching: names)
     if !table.isManaged {
       return try rowValues(node, key, in: table).patch(set: set, unset: unset)
     }

@@ -70,7 +70,7 @@ struct JoinRows {
     }
   }
 
-  /// A new edge to what is not there has lost that end.
+  /// A new edge to what is not there has lost that end. Others that lead there were told before.
   func journalMissingEnds(but spared: SparedCauses) throws {
     for (number, ends) in ends {
       guard let relation = store.binding.relation(number), let join = relation.join else {
@@ -78,15 +78,36 @@ struct JoinRows {
       }
       for end in EdgeEnd.allCases {
         let dangling = relation.dangling(at: end)
-        try db.run(
-          """
-          INSERT INTO cascade.work(what, subject, key, batch)
-          SELECT DISTINCT \(JournalSubject.gone.rawValue), \(dangling.table.number), \(dangling.key),
-          \(batch) FROM \(dangling.edges) WHERE (\(join.source.text("e")), \(join.destination.text("e")))
-            IN (SELECT * FROM unnest($1::text[], $2::text[])) AND \(dangling.condition)
+        try store.journalMissing(
+          dangling, of: relation, at: end, batch,
+          where: """
+            (\(join.source.text("e")), \(join.destination.text("e")))
+            IN (SELECT * FROM unnest($1::text[], $2::text[]))
             AND NOT \(spared.spare(dangling, of: relation, at: end))
-          """, [0, 1].map { end in arrayText(ends.map { $0[end] }) })
+            """, [0, 1].map { end in arrayText(ends.map { $0[end] }) })
       }
+    }
+  }
+}
+
+extension StoreConnection {
+  /// Journals join rows `e` that have lost an end which is not there, and that end, with which they go.
+  /// References of others to it were lost before.
+  func journalMissing(
+    _ dangling: DanglingEdges, of relation: EdgeRelation, at end: EdgeEnd, _ batch: Int64,
+    where condition: String, _ values: [String?] = []
+  ) throws {
+    let (gone, ends) = (JournalSubject.gone.rawValue, "\(relation.from()), \(relation.to())")
+    for row in [
+      "\(gone), \(dangling.table.number), \(dangling.key), NULL, true",
+      "\(end.lost.rawValue), \(relation.number), \(ends), false",
+    ] {
+      try db.run(
+        """
+        INSERT INTO cascade.work(what, subject, key, other, told, batch)
+        SELECT DISTINCT \(row), \(batch) FROM \(dangling.edges)
+        WHERE \(dangling.condition) AND \(condition)
+        """, values)
     }
   }
 }

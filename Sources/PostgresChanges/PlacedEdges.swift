@@ -165,8 +165,7 @@ extension ChangeFile: EdgeWriting {
       throw rejects(from, "the row of \"\(relation.name)\" has no key of \"\(nodes.collection)\"")
     }
     written.noteInsertion(key, of: nodes)
-    let node = nodes.node(key)
-    if try !forgetDeletion(of: node, in: nodes) { made.insert(node) }
+    try noteArrival(of: nodes.node(key), key, in: nodes)
   }
 
   package mutating func deleteJoinRows(

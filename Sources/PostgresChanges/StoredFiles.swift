@@ -49,9 +49,9 @@ struct StoredFiles {
     for dangling in store.binding.files.compactMap(\.sourceless) {
       try db.run(
         """
-        INSERT INTO cascade.work(what, subject, key, batch)
+        INSERT INTO cascade.work(what, subject, key, told, batch)
         SELECT DISTINCT \(JournalSubject.gone.rawValue), \(dangling.table.number), \(dangling.key),
-        \(batch) FROM \(dangling.edges) WHERE e.added = \(batch) AND \(dangling.condition)
+        true, \(batch) FROM \(dangling.edges) WHERE e.added = \(batch) AND \(dangling.condition)
         AND NOT \(spared.ownsDeletion(dangling.key, of: "\(dangling.table.number)"))
         """)
     }

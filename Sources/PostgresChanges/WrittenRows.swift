@@ -14,9 +14,9 @@ struct WrittenRows {
   private let batch: Int64
   /// By the number of their table.
   private(set) var keys: [Int64: Set<String>] = [:]
-  /// Keys of rows that were deleted, and the tables that were emptied.
-  private var deleted: [Int64: Set<String>] = [:]
-  private var emptied: Set<Int64> = []
+  /// The members that patches have named, by table and key, of rows that were only patched.
+  private var patched: [Int64: [String: Set<String>]] = [:]
+  private var newcomers = Newcomers()
   /// The rows of `cascade.work` with the edges that rows had before. An edge in one of them was removed
   /// before its row was deleted, unless a deletion behind it journals it, too.
   private(set) var before: [Int64] = []
@@ -32,16 +32,17 @@ struct WrittenRows {
 
   // MARK: - Before
 
-  /// `made` are nodes that the file has made. A reference that may lead to any of several tables was
-  /// no edge to them before.
-  mutating func willWrite(_ key: String, of table: MappedTable, made: Set<Node>) throws {
+  /// `names` are the members of a patch.
+  mutating func willWrite(
+    _ key: String, of table: MappedTable, patching names: [String]? = nil
+  ) throws {
     let isFirst = keys[table.number, default: []].insert(key).inserted
-    if emptied.contains(table.number) || deleted[table.number]?.contains(key) == true {
+    note(names, of: key, in: table, isFirst: isFirst)
+    if newcomers.haveDeleted(key, of: table) {
       return try noteReturn(of: key, in: table, isFirst: isFirst)
     }
     if !isFirst { return }
     for relation in store.binding.relations(heldBy: table) {
-      let new = relation.alternatives.isEmpty ? [] : keys(of: relation.destination, in: made)
       before += try store.db.run(
         """
         INSERT INTO cascade.work(what, subject, key, other, batch, done)
@@ -49,10 +50,18 @@ struct WrittenRows {
           \(relation.to()), \(batch), \(!relation.isFollowed(.lost))
         FROM \(relation.edges())
         WHERE \(table.key.equal(relation.holderRow, text: "$1::text")) AND \(relation.isListed)
-        AND NOT \(relation.to()) = ANY($2::text[]) RETURNING id
-        """, [key, arrayText(new)]
+        RETURNING id
+        """, [key]
       ).rows.map { Int64($0[0]!)! }
     }
+  }
+
+  private mutating func note(
+    _ names: [String]?, of key: String, in table: MappedTable, isFirst: Bool
+  ) {
+    let earlier = isFirst ? [] : patched[table.number]?[key]
+    let all = names.flatMap { names in earlier.map { $0.union(names) } }
+    patched[table.number, default: [:]][key] = all
   }
 
   /// A row that was written before it was deleted has told what it had. An edge that it was given since
@@ -61,10 +70,9 @@ struct WrittenRows {
     of key: String, in table: MappedTable, isFirst: Bool
   ) throws {
     let relations = store.binding.relations(from: table).filter { $0.join == nil }
-      .map { "\($0.number)" }
     if relations.isEmpty { return }
     let isOfDeletion = """
-      \(isLost(relations.joined(separator: ", "))) AND j.key = $1 AND NOT j.id = ANY($2::bigint[])
+      \(isLost(relations.numbers)) AND j.key = $1 AND NOT j.id = ANY($2::bigint[])
       """
     let values = [key, arrayText(before.map(String.init))]
     if isFirst {
@@ -75,8 +83,10 @@ struct WrittenRows {
     }
   }
 
-  private func keys(of table: MappedTable, in nodes: Set<Node>) -> [String] {
-    nodes.filter { $0.collection == table.collection }.compactMap { table.key.text($0.key) }
+  /// The keys of the sources whose references of this relation the file has written.
+  func writtenKeys(_ relation: EdgeRelation) -> Set<String> {
+    let table = relation.source.number
+    return (keys[table] ?? []).filter { patched[table]?[$0].map(relation.isDecided) ?? true }
   }
 
   /// A row that was inserted by its other columns: it had no edges before.
@@ -95,10 +105,16 @@ struct WrittenRows {
   }
 
   mutating func noteDeletion(of key: String, from table: MappedTable) {
-    deleted[table.number, default: []].insert(key)
+    newcomers.noteDeletion(of: key, from: table)
   }
 
-  mutating func noteDeletion(ofAllIn table: MappedTable) { emptied.insert(table.number) }
+  mutating func noteDeletion(ofAllIn table: MappedTable) {
+    newcomers.noteDeletion(ofAllIn: table)
+  }
+
+  mutating func noteArrival(of key: String, in table: MappedTable) {
+    newcomers.noteArrival(of: key, in: table)
+  }
 
   // MARK: - At the end
 
@@ -106,12 +122,13 @@ struct WrittenRows {
   /// edges that are not there.
   func finish() throws -> (added: Int, removed: Int) {
     var (added, removed) = (0, removedAlone)
+    try newcomers.forgetLosses(before: self, store, batch)
     for (number, keys) in keys {
       guard let table = store.binding.table(number) else { continue }
-      let keys = arrayText(keys.sorted())
       for relation in store.binding.relations(from: table) where relation.join == nil {
-        try journalMissing(relation, keys)
+        try journalMissing(relation)
       }
+      let keys = arrayText(keys.sorted())
       for relation in store.binding.relations(heldBy: table) {
         added += try countAdded(relation, keys)
         if relation.join == nil { removed += try countRemoved(relation) }
@@ -188,25 +205,38 @@ struct WrittenRows {
       """
   }
 
-  private func journalMissing(_ relation: EdgeRelation, _ keys: String) throws {
+  /// A patch says nothing of the references in members that it does not name.
+  private func journalMissing(_ relation: EdgeRelation) throws {
+    let keys = arrayText(writtenKeys(relation).sorted())
     if hasWaiting { try endWaiting(relation, keys) }
     let dangling = relation.dangling(at: .destination)
     let (from, to) = (relation.source.key.text("s"), relation.to())
-    let edge = "\(JournalSubject.widowed.rawValue), \(relation.number), \(from), \(to)"
-    let end = "\(JournalSubject.gone.rawValue), \(dangling.table.number), \(dangling.key), NULL"
+    let edge = "\(JournalSubject.widowed.rawValue), \(relation.number), \(from), \(to), false"
+    // By which references are found that are to be set to null. Others have lost that end before.
+    let end =
+      "\(JournalSubject.gone.rawValue), \(dangling.table.number), \(dangling.key), NULL, true"
     func journal(_ row: String, where condition: String) throws {
       try store.db.run(
         """
-        INSERT INTO cascade.work(what, subject, key, other, batch)
+        INSERT INTO cascade.work(what, subject, key, other, told, batch)
         SELECT DISTINCT \(row), \(batch) FROM \(dangling.edges)
         WHERE \(relation.source.key.isAny("s", "$1")) AND \(dangling.condition)
         AND \(relation.standsForNothing) AND \(condition)
         """, [keys])
     }
     let isSpared = spared.spare(dangling, of: relation, at: .destination)
-    try journal(relation.staysDangling ? edge : end, where: "NOT \(isSpared)")
+    let isNew =
+      hasWaiting && !relation.staysDangling ? relation.isNotHeldBack(lost: to) : "true"
+    try journal(edge, where: "NOT \(isSpared) AND \(isNew)")
+    if relation.rules.contains(.nullifySourceIfDestinationDeleted) {
+      try journal(end, where: "NOT \(isSpared)")
+    }
     if !spared.areAny { return }
     // Others that lead there are spared.
     try journal(edge, where: "\(isSpared) AND NOT \(hadBefore(relation, from: from, to: to))")
   }
+}
+
+extension [EdgeRelation] {
+  fileprivate var numbers: String { map { "\($0.number)" }.joined(separator: ", ") }
 }

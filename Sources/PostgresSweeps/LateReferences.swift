@@ -117,28 +117,32 @@ package struct LateReferences {
       SELECT FROM cascade.outlived o WHERE o.relation IN (\(relation.numbers))
       AND o.key = \(relation.from()) AND o.other = \(relation.to())
       """
-    return try store.db.run(
-      """
-      \(journalLoss(relation, dangling)) FROM \(dangling.edges)
-      WHERE \(dangling.isAny("$1")) AND \(dangling.condition) AND NOT EXISTS (\(known))
-      AND NOT \(spared.ownsDeletion(dangling.key, of: tables))
-      AND NOT \(spared.tellOfLoss(of: relation.numbers, from: relation.from(), to: relation.to()))
-      """, [arrayText(keys)]
-    ).changed > 0
+    return try losses(relation, dangling.table, dangling.key, from: relation.from(), relation.to())
+      .reduce(false) { isAny, loss in
+        let journaled = try store.db.run(
+          """
+          \(loss) FROM \(dangling.edges)
+          WHERE \(dangling.isAny("$1")) AND \(dangling.condition) AND NOT EXISTS (\(known))
+          AND NOT \(spared.ownsDeletion(dangling.key, of: tables))
+          AND NOT \(spared.tellOfLoss(of: relation.numbers, from: relation.from(), to: relation.to()))
+          """, [arrayText(keys)])
+        return isAny || journaled.changed > 0
+      }
   }
 
-  /// Where references may stay, others to the same node were told already.
-  private func journalLoss(_ relation: EdgeRelation, _ dangling: DanglingEdges) -> String {
-    let (what, subject) =
-      relation.staysDangling
-      ? (JournalSubject.widowed, relation.number) : (.gone, dangling.table.number)
-    let ends =
-      relation.staysDangling
-      ? "\(relation.source.key.text("s")), \(relation.to())" : "\(dangling.key), NULL"
-    return """
-      INSERT INTO cascade.journal(what, subject, key, other)
-      SELECT DISTINCT \(what.rawValue), \(subject), \(ends)
-      """
+  /// What begins the statements that journal the loss of such edges. Other references to the same node were
+  /// lost before; join rows with that end go, and those are found by it that are to be set to null.
+  private func losses(
+    _ relation: EdgeRelation, _ table: MappedTable, _ key: String, from: String, _ to: String
+  ) -> [String] {
+    func loss(_ row: String) -> String {
+      "INSERT INTO cascade.journal(what, subject, key, other, told) SELECT DISTINCT \(row)"
+    }
+    let end = "\(JournalSubject.gone.rawValue), \(table.number), \(key), NULL"
+    if relation.join != nil { return [loss("\(end), false")] }
+    let edge = "\(JournalSubject.widowed.rawValue), \(relation.number), \(from), \(to), false"
+    let isEmptied = relation.allRules.contains(.nullifySourceIfDestinationDeleted)
+    return [loss(edge)] + (isEmptied ? [loss("\(end), true")] : [])
   }
 
   /// Edges that came when an end was gone. One to what was deleted before is as if the deletion were
@@ -147,18 +151,15 @@ package struct LateReferences {
     let spared = try SparedCauses(store)
     for (relation, end) in ends {
       let (table, key) = (relation.table(at: end), end == .source ? "j.key" : "j.other")
-      let loss =
-        relation.staysDangling
-        ? "\(JournalSubject.widowed.rawValue), j.subject, j.key, j.other"
-        : "\(JournalSubject.gone.rawValue), \(table.number), \(key), NULL"
-      try store.db.run(
-        """
-        INSERT INTO cascade.journal(what, subject, key, other)
-        SELECT DISTINCT \(loss) FROM cascade.journal j
-        WHERE j.what = \(JournalSubject.arrived.rawValue) AND j.subject = \(relation.number)
-        AND \(table.wasDeleted(key)) AND NOT \(table.has(key))
-        AND NOT \(spared.ownsDeletion(key, of: "\(table.number)"))
-        """)
+      for loss in losses(relation, table, key, from: "j.key", "j.other") {
+        try store.db.run(
+          """
+          \(loss) FROM cascade.journal j
+          WHERE j.what = \(JournalSubject.arrived.rawValue) AND j.subject = \(relation.number)
+          AND \(table.wasDeleted(key)) AND NOT \(table.has(key))
+          AND NOT \(spared.ownsDeletion(key, of: "\(table.number)"))
+          """)
+      }
     }
     try store.db.run(
       """

@@ -25,7 +25,7 @@ extension Waves {
       because: lost(.destination, of: relation))
     if relation.join == nil {
       went += try deleteSources(
-        relation, limit, hasLostGone(relation, where: isNotWaiting(relation)),
+        relation, limit, hasLostGone(relation, untold: true, where: isNotWaiting(relation)),
         because: relation.lostDestination(in: "d"))
     }
     return went

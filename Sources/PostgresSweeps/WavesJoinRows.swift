@@ -1,6 +1,6 @@
 internal import CascadeModel
 internal import CascadePostgres
-internal import PostgresBinding
+package import PostgresBinding
 internal import PostgresTables
 
 /// Join rows that are nodes, and have to stay though an end of theirs is gone: their edge is lost all
@@ -44,7 +44,7 @@ extension Waves {
 
 extension EdgeEnd {
   /// How the journal tells that an edge has lost this end.
-  var lost: JournalSubject { self == .source ? .lost : .widowed }
+  package var lost: JournalSubject { self == .source ? .lost : .widowed }
 }
 
 extension RowRemoval {

@@ -5,12 +5,12 @@ internal import PostgresTables
 
 /// What has gone in a batch, for conditions.
 extension Waves {
-  /// Which rows refer to nodes that are gone, and have lost that reference.
+  /// Which rows refer to nodes that are gone, and have lost that reference; `untold`: in this batch.
   func hasLostGone(
-    _ relation: EdgeRelation, where condition: String = "true"
+    _ relation: EdgeRelation, untold: Bool = false, where condition: String = "true"
   ) throws -> RowRemoval.Selection {
     try store.selection(
-      relation, gone(relation.destination),
+      relation, gone(relation.destination, untold: untold),
       ofQuery: { relation.hasLost(anyOf: $0, where: condition) },
       ofArray: { relation.hasLost(any: $0, where: condition) })
   }

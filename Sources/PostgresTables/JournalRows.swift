@@ -33,6 +33,7 @@ package struct JournalRows {
       """
       (SELECT what, subject, key, other FROM cascade.journal j
         WHERE \(isMeant(for: kinds, causes, store.binding)) AND j.what <> \(JournalSubject.reused.rawValue)
+          AND NOT \(isOnlyEnd("j"))
         UNION ALL SELECT what, subject, key, other FROM cascade.work w
           WHERE NOT \(isOver) AND NOT \(store.binding.waits("w")) AND \(causes.include("w"))
         \(causes.isOfPlan ? "" : ofUnfinished))
@@ -46,7 +47,16 @@ package struct JournalRows {
 
   package static func ofFile(_ store: StoreConnection, _ batch: Int64) throws -> JournalRows {
     try JournalRows(
-      store, "(SELECT what, subject, key, other FROM cascade.work WHERE batch = \(batch))", batch)
+      store,
+      """
+      (SELECT what, subject, key, other FROM cascade.work w
+        WHERE batch = \(batch) AND NOT \(isOnlyEnd("w")))
+      """, batch)
+  }
+
+  /// Whether a row only names the missing end of edges that are journaled one by one.
+  private static func isOnlyEnd(_ row: String) -> String {
+    "(\(row).told AND \(row).what = \(JournalSubject.gone.rawValue))"
   }
 
   private init(_ store: StoreConnection, _ rows: String, _ batch: Int64?) throws {
