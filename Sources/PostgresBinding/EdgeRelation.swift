@@ -288,10 +288,18 @@ extension EdgeRelation {
       + "AND \(leads(toText: to)) AND \(condition))"
   }
 
-  /// Whether an edge that lost its destination, between the keys of two texts, is not lost any more.
-  package func isRestored(_ from: String, _ to: String) -> String {
+  /// The same of the edge that a row of the journal, or of `work`, tells of. A manual edge is not the one
+  /// that its source declares.
+  func hasEdge(lostIn row: String) -> String {
+    let isIt = "e.is_declared IS DISTINCT FROM \(row).is_manual"
+    return hasEdge("\(row).key", "\(row).other", where: isStored ? isIt : "true")
+  }
+
+  /// Whether the edge of such a row, which lost its destination, is not lost any more.
+  package func isRestored(lostIn row: String) -> String {
+    let (from, to) = ("\(row).key", "\(row).other")
     // A join row may be there without its end.
-    if join != nil { return "(\(hasEdge(from, to)) AND \(destination.has(to)))" }
+    if join != nil { return "(\(hasEdge(lostIn: row)) AND \(destination.has(to)))" }
     return """
       NOT EXISTS (SELECT FROM \(edges()) WHERE \(source.key.equal("s", text: from))
         AND \(leads(toText: to)) AND \(isDangling))

@@ -33,6 +33,11 @@ package struct JoinTable {
   /// `added` of a stored edge of which no trigger saw the end go: its key has got another type.
   package static let unseen = -1
 
+  /// Whether a change has added the edge of a row, and its source does not declare it; null if it is not stored.
+  package func isManual(_ row: String) -> String {
+    isStored ? "NOT \(row).is_declared" : "NULL::boolean"
+  }
+
   /// Whether a row may have lost an end.
   package func mayBeLost(_ row: String) -> String {
     isStored ? "\(row).added <> \(JoinTable.unseen)" : "true"

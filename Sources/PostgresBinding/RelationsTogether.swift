@@ -32,17 +32,22 @@ extension Binding {
     "(" + alikeAtDestination(relation).map { $0.hasSource() }.joined(separator: " OR ") + ")"
   }
 
-  /// Whether an edge that one relation had is there, also in another place of declared edges: a change may
-  /// move it. A manual edge is another edge.
-  package func hasEdge(_ relation: EdgeRelation, _ from: String, _ to: String) -> String {
-    let others = relations(from: relation.source).filter {
+  /// Other places of the edges of a relation, apart from stored edges with other rules.
+  package func otherPlaces(of relation: EdgeRelation) -> [EdgeRelation] {
+    relations(from: relation.source).filter {
       $0.name == relation.name && $0.destination.number == relation.destination.number
         && $0.number != relation.number && !$0.isTie && !($0.isStored && relation.isStored)
     }
-    let places =
-      [relation.hasEdge(from, to)]
-      + others.map { $0.hasEdge(from, to, where: $0.isStored ? "e.is_declared" : "true") }
-    return "(\(places.joined(separator: " OR ")))"
+  }
+
+  /// Whether the edge of a relation that a row of the journal tells of is there, also in another place of
+  /// declared edges: a change may move it. A manual edge is another edge.
+  package func hasEdge(_ relation: EdgeRelation, lostIn row: String) -> String {
+    let others = otherPlaces(of: relation).map {
+      let isIt = $0.isStored ? "e.is_declared" : "\(row).is_manual IS NOT TRUE"
+      return $0.hasEdge("\(row).key", "\(row).other", where: isIt)
+    }
+    return "(\(([relation.hasEdge(lostIn: row)] + others).joined(separator: " OR ")))"
   }
 
   /// Whether an edge of the relation may keep its destination: it denies, or it counts for a rule,

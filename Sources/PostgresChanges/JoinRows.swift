@@ -98,13 +98,14 @@ extension StoreConnection {
     where condition: String, _ values: [String?] = []
   ) throws {
     let (gone, ends) = (JournalSubject.gone.rawValue, "\(relation.from()), \(relation.to())")
+    let isManual = relation.join?.isManual("e") ?? "NULL"
     for row in [
-      "\(gone), \(dangling.table.number), \(dangling.key), NULL, true",
-      "\(end.lost.rawValue), \(relation.number), \(ends), false",
+      "\(gone), \(dangling.table.number), \(dangling.key), NULL, true, NULL::boolean",
+      "\(end.lost.rawValue), \(relation.number), \(ends), false, \(isManual)",
     ] {
       try db.run(
         """
-        INSERT INTO cascade.work(what, subject, key, other, told, batch)
+        INSERT INTO cascade.work(what, subject, key, other, told, is_manual, batch)
         SELECT DISTINCT \(row), \(batch) FROM \(dangling.edges)
         WHERE \(dangling.condition) AND \(condition)
         """, values)

@@ -77,9 +77,9 @@ struct StoredEdges {
     var (old, isMoved): (Int64?, Bool) = (nil, false)
     for other in relations(of: edge) where other.number != relation.number {
       if let was = try replace(edge, other, isDeclared) { (old, isMoved) = (was, true) }
-      if try forgetRemoval(edge, other) { old = 0 }
+      if try forgetRemoval(edge, other, isDeclared) { old = 0 }
     }
-    if try forgetRemoval(edge, relation) { old = 0 }
+    if try forgetRemoval(edge, relation, isDeclared) { old = 0 }
     let values = join.source.parts(of: "$1::text") + join.destination.parts(of: "$2::text")
     let rows = try db.run(
       """
@@ -102,11 +102,13 @@ struct StoredEdges {
   }
 
   /// What was removed and is added again was not removed.
-  private func forgetRemoval(_ edge: Edge, _ relation: EdgeRelation) throws -> Bool {
+  private func forgetRemoval(
+    _ edge: Edge, _ relation: EdgeRelation, _ isDeclared: Bool
+  ) throws -> Bool {
     try db.run(
       """
       DELETE FROM cascade.work j WHERE j.batch = \(batch) AND j.subject = \(relation.number)
-      AND j.key = $1 AND j.other = $2
+      AND j.key = $1 AND j.other = $2 AND j.is_manual IS DISTINCT FROM \(isDeclared)
       AND j.what IN (\(JournalSubject.lost.rawValue), \(JournalSubject.widowed.rawValue))
       """, edge.ends
     ).changed > 0

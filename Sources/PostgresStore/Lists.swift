@@ -11,7 +11,7 @@ extension PostgresReader {
     try ask { store in
       let rows = try store.db.run(
         """
-        SELECT id, relation, source, destination, lost_source, batch FROM cascade.notice
+        SELECT id, relation, source, destination, lost_source, batch, is_manual FROM cascade.notice
         WHERE id > \(id) ORDER BY id LIMIT \(limit)
         """
       ).rows
@@ -21,7 +21,7 @@ extension PostgresReader {
 
   private func notice(_ row: [String?], _ store: StoreConnection) throws -> Notice? {
     guard let relation = store.binding.relation(Int64(row[1]!)!) else { return nil }
-    let edge = relation.edge(row[2]!, row[3]!)
+    let edge = relation.edge(row[2]!, row[3]!, isDeclared: row[6].map { $0 == "f" })
     let losesSource = row[4] == "t"
     let (table, key) =
       losesSource ? (relation.destination, row[3]!) : (relation.source, row[2]!)

@@ -68,9 +68,9 @@ extension PostgresWriter {
       k AS (INSERT INTO cascade.deleted(batch, collection, is_own, bucket, keys)
         SELECT DISTINCT $1::bigint, j.subject, false, \(OwnSchema.bucket("j.key")), ARRAY[j.key] FROM j
         WHERE \(gone) AND NOT j.told AND NOT \(isUnmissed)),
-      w AS (INSERT INTO cascade.work(batch, what, subject, key, other, done, told)
+      w AS (INSERT INTO cascade.work(batch, what, subject, key, other, done, told, is_manual)
         SELECT $1::bigint, j.what, j.subject, j.key, j.other,
-          \(isUnfollowed(.lost)) OR \(isUnfollowed(.widowed)), j.told FROM j
+          \(isUnfollowed(.lost)) OR \(isUnfollowed(.widowed)), j.told, j.is_manual FROM j
         WHERE NOT (\(gone) AND \(isUnmissed)) AND NOT (\(isOnlyCounted)) AND NOT \(isEnded)
           AND j.what <> \(JournalSubject.reused.rawValue))
       INSERT INTO cascade.work(batch, what, subject, key, other, done, told)

@@ -156,7 +156,7 @@ package struct BlockedNodes {
     }
     if !rules.isDisjoint(with: .deletingSource) {
       let isNone = "NOT \(store.binding.hasDestination(relation))"
-      let isLost = "NOT \(relation.isRestored("j.key", "j.other"))"
+      let isLost = "NOT \(relation.isRestored(lostIn: "j"))"
       let counts = rules.contains(.deleteSourceIfAllDestinationsDeleted)
       try keep(
         .widowed, relation.number, waves, blocked(source, "s", "j.key", counts ? isNone : isLost))

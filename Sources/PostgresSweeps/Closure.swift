@@ -247,7 +247,7 @@ package struct Closure {
       """
     let isGone =
       rule == .deleteDestinationIfSourceDeleted
-      ? "NOT \(store.binding.hasEdge(relation, "j.key", "j.other"))" : "true"
+      ? "NOT \(store.binding.hasEdge(relation, lostIn: "j"))" : "true"
     return """
       SELECT \(table.key.text("t")), \(rule.rawValue), \(relation.number), j.key
       FROM (SELECT j.other, min(j.key) AS key FROM \(journal.rows) j
@@ -312,7 +312,7 @@ package struct Closure {
       FROM \(journal.rows) j
       JOIN \(relation.source.name) s ON \(relation.source.key.equal("s", text: "j.key"))
       WHERE j.what = \(JournalSubject.widowed.rawValue) AND j.subject = \(relation.number)
-      AND \(isEach ? "NOT \(relation.isRestored("j.key", "j.other"))" : "true")
+      AND \(isEach ? "NOT \(relation.isRestored(lostIn: "j"))" : "true")
       """
   }
 

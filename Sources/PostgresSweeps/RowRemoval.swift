@@ -305,9 +305,9 @@ package struct RowRemoval {
     let statement = """
       WITH d AS (\(delete(join.name, join.ends, selection, limit))),
       g AS (
-        INSERT INTO cascade.work(what, subject, key, other, batch)
+        INSERT INTO cascade.work(what, subject, key, other, batch, is_manual)
         SELECT \(what?.rawValue ?? 0), \(relation.number), \(join.source.text("d")),
-        \(join.destination.text("d")), \(batch)
+        \(join.destination.text("d")), \(batch), \(join.isManual("d"))
         FROM d WHERE \(what != nil) AND \(join.source.isComplete("d"))
         AND \(relation.isEdge(in: "d")) AND \(was)),
       k AS (INSERT INTO cascade.unlinked(batch, relation, row, shape)

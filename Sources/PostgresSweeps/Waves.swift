@@ -249,7 +249,7 @@ package struct Waves {
     let (isSource, count) = (end == .source, taken.rows.count)
     let isOver =
       isSource
-      ? binding.hasEdge(relation, "j.key", "j.other") : relation.isRestored("j.key", "j.other")
+      ? binding.hasEdge(relation, lostIn: "j") : relation.isRestored(lostIn: "j")
     let taken = try work.drop(taken, where: isOver)
     let (rule, row, keys): (Rules, String, [String]) =
       isSource

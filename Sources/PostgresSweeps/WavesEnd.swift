@@ -10,7 +10,8 @@ extension Waves {
   package mutating func finish(at now: Int64) throws -> (notices: Int, hasLocked: Bool) {
     var notices = 0
     try leaveToOtherKind()
-    for relation in binding.relations { notices += try notify(relation, now) }
+    let last = try isSweep ? 0 : lastNotice()
+    for relation in binding.relations { notices += try notify(relation, now, after: last) }
     // A join row goes with the node that it leads to.
     for relation in binding.relations(with: .nullifySourceIfDestinationDeleted)
     where relation.join == nil {
@@ -28,46 +29,64 @@ extension Waves {
     return (notices, hasLocked)
   }
 
-  private func notify(_ relation: EdgeRelation, _ now: Int64) throws -> Int {
+  /// A batch of several flushes has earlier notices.
+  private func lastNotice() throws -> Int64 {
+    try db.run("SELECT coalesce(max(id), 0) FROM cascade.notice").integer ?? 0
+  }
+
+  private func notify(_ relation: EdgeRelation, _ now: Int64, after last: Int64) throws -> Int {
     var notices = 0
     if relation.rules.contains(.notifyIfSourceDeleted) {
-      notices += try notify(
-        relation, now, losesSource: true,
-        journaled(.lost, relation, relation.destination, "j.other"))
+      let lost = journaled(.lost, relation, relation.destination, "j.other")
+      notices += try notify(Losses(relation: relation, end: .source, edges: lost), now, last)
     }
     if relation.rules.contains(.notifyIfDestinationDeleted) {
-      notices += try notify(
-        relation, now, losesSource: false,
-        journaled(.widowed, relation, relation.source, "j.key"))
+      let lost = journaled(.widowed, relation, relation.source, "j.key")
+      notices += try notify(Losses(relation: relation, end: .destination, edges: lost), now, last)
       let isLeft = !relation.left.isDisjoint(with: .losingDestination)
-      if relation.join == nil && !isLeft { notices += try notifyWidowed(relation, now) }
+      if relation.join == nil && !isLeft { notices += try notify(widowed(relation), now, last) }
     }
     return notices
   }
 
-  /// Of references that are in a row, and neither told of one by one, nor held back and told of.
-  private func notifyWidowed(_ relation: EdgeRelation, _ now: Int64) throws -> Int {
-    let lost = try store.leads(relation, toAnyOf: gone(relation.destination, untold: true))
-    return try notify(
-      relation, now, losesSource: false,
-      """
-      SELECT \(relation.source.key.text("s")), \(relation.to())
-      FROM \(relation.edges()) WHERE \(lost.condition) AND \(relation.isDangling)
-      AND \(isNotWaiting(relation))
-      EXCEPT SELECT j.key, j.other FROM cascade.work j WHERE \(isDone(.widowed, relation))
-      """, lost.values)
+  /// Edges that lost one end.
+  private struct Losses {
+    let relation: EdgeRelation
+    let end: EdgeEnd
+    /// A query for their sources, destinations, and whether they are manual.
+    let edges: String
+    var values: [String?] = []
   }
 
-  private func notify(
-    _ relation: EdgeRelation, _ now: Int64, losesSource: Bool, _ edges: String,
-    _ values: [String?] = []
-  ) throws -> Int {
-    try db.run(
+  /// Of references that are in a row, and neither told of one by one, nor held back and told of.
+  private func widowed(_ relation: EdgeRelation) throws -> Losses {
+    let lost = try store.leads(relation, toAnyOf: gone(relation.destination, untold: true))
+    let edges = """
+      SELECT \(relation.source.key.text("s")), \(relation.to()), NULL::boolean
+      FROM \(relation.edges()) WHERE \(lost.condition) AND \(relation.isDangling)
+      AND \(isNotWaiting(relation))
+      EXCEPT SELECT j.key, j.other, NULL FROM cascade.work j WHERE \(isDone(.widowed, relation))
       """
-      INSERT INTO cascade.notice(relation, source, destination, lost_source, batch, at)
-      SELECT DISTINCT \(relation.number), l.source, l.destination, \(losesSource), \(batch), \(now)
-      FROM (\(edges)) l(source, destination)
-      """, values
+    return Losses(relation: relation, end: .destination, edges: edges, values: lost.values)
+  }
+
+  /// An edge that has two places gets one notice.
+  private func notify(_ losses: Losses, _ now: Int64, _ last: Int64) throws -> Int {
+    let (relation, losesSource) = (losses.relation, losses.end == .source)
+    let others = binding.otherPlaces(of: relation).map { "\($0.number)" }
+    let isTold = """
+      l.is_manual IS NOT TRUE AND EXISTS (SELECT FROM cascade.notice n
+        WHERE n.batch = \(batch) AND n.id > \(last) AND n.relation IN (\(others.joined(separator: ", ")))
+        AND n.source = l.source AND n.destination = l.destination AND n.lost_source = \(losesSource)
+        AND n.is_manual IS NOT TRUE)
+      """
+    return try db.run(
+      """
+      INSERT INTO cascade.notice(relation, source, destination, is_manual, lost_source, batch, at)
+      SELECT DISTINCT \(relation.number), l.source, l.destination, l.is_manual, \(losesSource), \(batch),
+        \(now) FROM (\(losses.edges)) l(source, destination, is_manual)
+      WHERE \(others.isEmpty ? "true" : "NOT (\(isTold))")
+      """, losses.values
     ).changed
   }
 
@@ -77,9 +96,9 @@ extension Waves {
   ) -> String {
     let isOver =
       what == .lost
-      ? binding.hasEdge(relation, "j.key", "j.other") : relation.isRestored("j.key", "j.other")
+      ? binding.hasEdge(relation, lostIn: "j") : relation.isRestored(lostIn: "j")
     return """
-      SELECT j.key, j.other FROM cascade.work j WHERE \(isDone(what, relation))
+      SELECT j.key, j.other, j.is_manual FROM cascade.work j WHERE \(isDone(what, relation))
       AND NOT j.told AND NOT \(isOver) AND \(receiver.has(key))
       """
   }
@@ -186,8 +205,8 @@ extension Waves {
           AND (SELECT NOT \(isHeld) AND \(isNotBlocked(table, row))
             FROM \(table.name) \(row) WHERE \(table.key.equal(row, text: key)))
           RETURNING j.*)
-        INSERT INTO cascade.journal(what, subject, key, other, told, plan)
-        SELECT what, subject, key, other, told, \(plan.map { "\($0)" } ?? "NULL")::bigint FROM k
+        INSERT INTO cascade.journal(what, subject, key, other, told, is_manual, plan)
+        SELECT what, subject, key, other, told, is_manual, \(plan.map { "\($0)" } ?? "NULL")::bigint FROM k
         """)
       if kept.changed > 0 { isAny = true }
     }

@@ -36,16 +36,16 @@ extension Waves {
     let kind = counts ? Waves.refcount : Waves.cascade
     let isOver =
       what == .lost
-      ? "\(binding.hasEdge(relation, "k.key", "k.other")) OR NOT \(relation.destination.has("k.other"))"
-      : "\(relation.isRestored("k.key", "k.other")) OR NOT \(relation.source.has("k.key"))"
+      ? "\(binding.hasEdge(relation, lostIn: "k")) OR NOT \(relation.destination.has("k.other"))"
+      : "\(relation.isRestored(lostIn: "k")) OR NOT \(relation.source.has("k.key"))"
     let isHeld =
       counts && hasRemovedNothing ? "k.told AND \(holds(what, relation, "k"))" : "false"
     try db.run(
       """
       WITH k AS (DELETE FROM cascade.work j WHERE \(isDone(what, relation)) RETURNING j.*)
-      INSERT INTO cascade.journal(what, subject, key, other, told, kind)
-      SELECT k.what, k.subject, k.key, k.other, bool_and(k.told), \(kind) FROM k
-      WHERE NOT (\(isOver)) AND NOT (\(isHeld)) GROUP BY 1, 2, 3, 4
+      INSERT INTO cascade.journal(what, subject, key, other, is_manual, told, kind)
+      SELECT k.what, k.subject, k.key, k.other, k.is_manual, bool_and(k.told), \(kind) FROM k
+      WHERE NOT (\(isOver)) AND NOT (\(isHeld)) GROUP BY 1, 2, 3, 4, 5
       """)
   }
 
@@ -90,8 +90,8 @@ extension Waves {
   private func countAgain(_ what: JournalSubject, _ relation: EdgeRelation) throws {
     try db.run(
       """
-      INSERT INTO cascade.journal(what, subject, key, other, told, kind)
-      SELECT DISTINCT j.what, j.subject, j.key, j.other, true, \(Waves.cascade) FROM cascade.work j
+      INSERT INTO cascade.journal(what, subject, key, other, is_manual, told, kind)
+      SELECT DISTINCT j.what, j.subject, j.key, j.other, j.is_manual, true, \(Waves.cascade) FROM cascade.work j
       WHERE \(isDone(what, relation)) AND \(holds(what, relation, "j"))
       """)
   }

@@ -207,8 +207,8 @@ struct Work {
     pending.append(
       statement(
         """
-        INSERT INTO cascade.journal(what, subject, key, other, told)
-        SELECT j.what, j.subject, j.key, j.other, j.told FROM cascade.work j
+        INSERT INTO cascade.journal(what, subject, key, other, told, is_manual)
+        SELECT j.what, j.subject, j.key, j.other, j.told, j.is_manual FROM cascade.work j
         WHERE \(isOne(of: taken)) AND \(store.binding.waits("j"))
         """, [taken.ids]))
     try drop(taken)
@@ -237,8 +237,8 @@ struct Work {
     let edges = [JournalSubject.lost, .widowed].map { "\($0.rawValue)" }.joined(separator: ", ")
     _ = try ask(
       """
-      INSERT INTO cascade.journal(what, subject, key, other, told)
-      SELECT j.what, j.subject, j.key, j.other, j.told FROM cascade.work j
+      INSERT INTO cascade.journal(what, subject, key, other, told, is_manual)
+      SELECT j.what, j.subject, j.key, j.other, j.told, j.is_manual FROM cascade.work j
       WHERE j.batch = $1 AND j.done AND j.what IN (\(edges)) AND \(store.binding.waits("j"))
       """)
   }

@@ -31,17 +31,18 @@ package struct JournalRows {
     return try JournalRows(
       store,
       """
-      (SELECT what, subject, key, other FROM cascade.journal j
+      (SELECT what, subject, key, other, is_manual FROM cascade.journal j
         WHERE \(isMeant(for: kinds, causes, store.binding)) AND j.what <> \(JournalSubject.reused.rawValue)
           AND NOT \(isOnlyEnd("j"))
-        UNION ALL SELECT what, subject, key, other FROM cascade.work w
+        UNION ALL SELECT what, subject, key, other, is_manual FROM cascade.work w
           WHERE NOT \(isOver) AND NOT \(store.binding.waits("w")) AND \(causes.include("w"))
         \(causes.isOfPlan ? "" : ofUnfinished))
       """, nil)
   }
 
   private static let ofUnfinished = """
-    UNION ALL SELECT \(JournalSubject.gone.rawValue), collection, unnest(keys), NULL FROM cascade.deleted
+    UNION ALL SELECT \(JournalSubject.gone.rawValue), collection, unnest(keys), NULL, NULL
+      FROM cascade.deleted
       WHERE batch = (SELECT value FROM cascade.meta WHERE key = 'sweep.batch') AND follows
     """
 
@@ -49,7 +50,7 @@ package struct JournalRows {
     try JournalRows(
       store,
       """
-      (SELECT what, subject, key, other FROM cascade.work w
+      (SELECT what, subject, key, other, is_manual FROM cascade.work w
         WHERE batch = \(batch) AND NOT \(isOnlyEnd("w")))
       """, batch)
   }

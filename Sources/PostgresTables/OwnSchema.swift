@@ -26,11 +26,12 @@ package enum OwnSchema {
     -- sweeps of that kind, because one of another kind has left it. Of the rows that a statement of an application
     -- causes, only the first has a `seq`: an index of all would take as long as to write them. `plan` is the
     -- held plan to which a row belongs (`Causes`): triggers leave it out, and so it costs them nothing.
+    -- `is_manual` tells of a stored edge whether a change had added it, or its source declared it.
     CREATE SEQUENCE cascade.journal_seq;
     CREATE TABLE cascade.journal(
       seq bigint DEFAULT nextval('cascade.journal_seq'), what smallint NOT NULL,
       subject int NOT NULL, key text NOT NULL, other text, told boolean NOT NULL DEFAULT false,
-      kind text, at bigint, plan bigint);
+      kind text, at bigint, plan bigint, is_manual boolean);
     CREATE INDEX journal_order ON cascade.journal(seq) WHERE seq IS NOT NULL;
     -- For keys that are used again: `at` numbers the statement where that matters.
     CREATE INDEX journal_keys ON cascade.journal(subject, key) WHERE \(UsedKeys.tellsOfRows);
@@ -40,7 +41,7 @@ package enum OwnSchema {
     CREATE TABLE cascade.work(
       id bigint GENERATED ALWAYS AS IDENTITY (CACHE 1000), batch bigint NOT NULL, what smallint NOT NULL,
       subject int NOT NULL, key text NOT NULL, other text, done boolean NOT NULL DEFAULT false,
-      told boolean NOT NULL DEFAULT false, plan bigint);
+      told boolean NOT NULL DEFAULT false, plan bigint, is_manual boolean);
     CREATE INDEX work_open ON cascade.work(batch, what, subject, id) WHERE NOT done;
     CREATE INDEX work_done ON cascade.work(batch, what, subject, \(survivor("work"))) WHERE done;
     -- Up to which row of `deleted` a batch has followed what it deleted.
@@ -113,7 +114,7 @@ package enum OwnSchema {
     CREATE TABLE cascade.notice(
       id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, relation int NOT NULL,
       source text NOT NULL, destination text NOT NULL, lost_source boolean NOT NULL,
-      batch bigint NOT NULL, at bigint NOT NULL);
+      batch bigint NOT NULL, at bigint NOT NULL, is_manual boolean);
     CREATE INDEX notice_batches ON cascade.notice(batch);
 
     CREATE SEQUENCE cascade.batch;

@@ -18,8 +18,9 @@ struct SchemaUpgrade {
     }
     try store.db.execute(
       """
-      ALTER TABLE cascade.journal ADD COLUMN plan bigint;
-      ALTER TABLE cascade.work ADD COLUMN plan bigint;
+      ALTER TABLE cascade.journal ADD COLUMN plan bigint, ADD COLUMN is_manual boolean;
+      ALTER TABLE cascade.work ADD COLUMN plan bigint, ADD COLUMN is_manual boolean;
+      ALTER TABLE cascade.notice ADD COLUMN is_manual boolean;
       ALTER TABLE cascade.file ADD COLUMN plan bigint, ADD COLUMN \(FileRows.isOwn);
       ALTER TABLE cascade.plan ADD COLUMN owns_causes boolean NOT NULL DEFAULT false,
         ADD COLUMN is_of_sum boolean NOT NULL DEFAULT false;

@@ -8,8 +8,9 @@ import Testing
   .enabled(if: Cluster.isInstalled, "\(Cluster.missing)"))
 struct RandomTables {
   @Test(
-    "SQL and sweeps do what the reference does",
-    arguments: [.sweeps, .stepped, .stopped] as [Comparison.Way])
+    "Change files, and SQL and sweeps, do what the reference does",
+    arguments: [.files, .sweeps, .stepped, .kinds, .steppedKinds, .stopped, .stoppedKinds]
+      as [Comparison.Way])
   func agreement(way: Comparison.Way) throws { try compare(way) }
 
   @Test(

@@ -12,7 +12,9 @@ struct SchemaUpgradeTests {
   /// The tables as version 4 had them, apart from what is new.
   private static let downgrade = """
     DROP TABLE cascade.recent_deletion; DROP TABLE cascade.held_cause; DROP TABLE cascade.given_up; DROP TABLE cascade.rejected_plan;
-    ALTER TABLE cascade.journal DROP COLUMN plan; ALTER TABLE cascade.work DROP COLUMN plan;
+    ALTER TABLE cascade.journal DROP COLUMN plan, DROP COLUMN is_manual;
+    ALTER TABLE cascade.work DROP COLUMN plan, DROP COLUMN is_manual;
+    ALTER TABLE cascade.notice DROP COLUMN is_manual;
     ALTER TABLE cascade.file DROP COLUMN plan, DROP COLUMN is_own;
     ALTER TABLE cascade.plan DROP COLUMN owns_causes, DROP COLUMN is_of_sum;
     UPDATE cascade.meta SET value = 4 WHERE key = 'version';

@@ -42,7 +42,7 @@ package struct Comparison {
     if isStepped { store.sweepsInSteps(of: 1 + Int64(seed % 3)) }
     if seed / 4 % 2 == 0 { store.setManyNodes(1 + Int(seed % 3)) }
     _ = try store.writer.sweep([.all], at: 0)
-    var reference = Reference(tellsOrigins: engine.tellsOrigins)
+    var reference = Reference()
     reference.alternatives = graph.alternatives
     reference.inRows = graph.inRows
     for (index, written) in history.enumerated() {
@@ -164,17 +164,17 @@ package struct Comparison {
     _ notices: [Notice], _ reference: Reference, _ told: Int
   ) -> String? {
     let tellsAgain = isByKinds || way == .steppedJobs
-    let counted = notices.filter { !tellsAgain || !$0.receiverDeleted }.map(reference.told)
+    let counted = notices.filter { !tellsAgain || !$0.receiverDeleted }.map(Reference.Told.init)
     let counts = reference.counts(counted)
     let wanted = reference.counts(reference.notices.dropFirst(told))
     if tellsAgain && PlacedGraph.isHeard(seed) && Set(counts.keys) == Set(wanted.keys) {
       return nil
     }
-    let isOnce = Set(notices.map(reference.told)).count == notices.count
+    let isOnce = Set(notices.map(Reference.Told.init)).count == notices.count
     if counts == wanted && (isOnce || way == .files) { return nil }
     return "notices \(counts.filter { wanted[$0.key] != $0.value }), "
       + "not \(wanted.filter { counts[$0.key] != $0.value })"
-      + (isOnce ? "" : ", some twice: \(notices.map(reference.told))")
+      + (isOnce ? "" : ", some twice: \(notices.map(Reference.Told.init))")
   }
 }
 

@@ -10,9 +10,6 @@ package protocol EngineUnderTest: Sendable {
   /// What random tables are made of.
   var tables: any TableSQL { get }
 
-  /// Whether a notice tells an edge that its source declares from a manual one between the same nodes.
-  var tellsOrigins: Bool { get }
-
   /// The type of a column of bytes.
   var typeOfBytes: String { get }
 

@@ -29,7 +29,7 @@ package struct GraphHistories {
   /// What the two disagree about, if they do.
   private func difference(_ history: [[Change]]) throws -> String? {
     let store = try engine.makeStore(model: .lenient, schema: "")
-    var reference = Reference(tellsOrigins: engine.tellsOrigins)
+    var reference = Reference()
     for (index, transaction) in history.enumerated() {
       let expected = reference.apply(transaction)
       let actual = try store.outcome(transaction)

@@ -74,10 +74,12 @@ extension StoreUnderTest {
     if edges != expected {
       return "edges \(edges.subtracting(expected)), not \(expected.subtracting(edges))"
     }
-    let told = try reader.notices(after: 0, limit: 100_000).map(reference.told)
+    let told = try reader.notices(after: 0, limit: 100_000).map(Reference.Told.init)
     let toldCounts = Dictionary(grouping: told, by: \.self).mapValues(\.count)
     let expectedCounts = Dictionary(grouping: reference.notices, by: \.self).mapValues(\.count)
-    return toldCounts == expectedCounts ? nil : "notices \(toldCounts), not \(expectedCounts)"
+    if toldCounts == expectedCounts { return nil }
+    return "notices \(toldCounts.filter { expectedCounts[$0.key] != $0.value }), "
+      + "not \(expectedCounts.filter { toldCounts[$0.key] != $0.value })"
   }
 }
 

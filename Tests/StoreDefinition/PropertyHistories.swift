@@ -33,7 +33,7 @@ package struct PropertyHistories {
     _ history: [[Change]], _ rules: [String: Rules]
   ) throws -> String? {
     let store = try engine.makeStore(model: .properties(rules), schema: "")
-    var reference = Reference(tellsOrigins: engine.tellsOrigins)
+    var reference = Reference()
     reference.propertyRules = rules
     for (index, transaction) in history.enumerated() {
       let expected = reference.apply(transaction)

@@ -1,5 +1,4 @@
 package import CascadeModel
-package import CascadeStore
 
 /// The meaning of the rules, in plain Swift: every rule looks at every edge until
 /// nothing changes. Slow, and short enough to be believed.
@@ -19,12 +18,6 @@ package struct Reference {
     package var receiver: Node
     package var edge: EdgeID
     package var reason: String
-
-    fileprivate var withoutOrigin: Told {
-      var told = self
-      told.edge.origin = .declared
-      return told
-    }
   }
 
   package struct Result: Equatable {
@@ -92,10 +85,7 @@ package struct Reference {
   /// A patch of this node found nothing to patch.
   private var unpatched: Node?
 
-  /// Whether notices tell an edge that its source declares from a manual one between the same nodes.
-  private let tellsOrigins: Bool
-
-  package init(tellsOrigins: Bool = true) { self.tellsOrigins = tellsOrigins }
+  package init() {}
 
   package mutating func apply(_ changes: [Change]) -> Result {
     let before = self
@@ -381,11 +371,6 @@ package struct Reference {
         told.append(Told(receiver: edge.source, edge: edge, reason: "destinationDeleted"))
       }
     }
-    return tellsOrigins ? told : Array(Set(told.map(\.withoutOrigin)))
-  }
-
-  /// A notice, as it is compared.
-  package func told(_ notice: Notice) -> Told {
-    tellsOrigins ? Told(notice) : Told(notice).withoutOrigin
+    return told
   }
 }

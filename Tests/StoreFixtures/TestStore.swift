@@ -150,7 +150,6 @@ package struct SQLiteUnderTest: EngineUnderTest {
   }
 
   package var tables: any TableSQL { TablesInSQLite() }
-  package var tellsOrigins: Bool { true }
   package var typeOfBytes: String { "blob" }
   /// The rowid is given anyway.
   package var generatedKey: String { "" }
