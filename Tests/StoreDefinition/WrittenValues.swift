@@ -1,5 +1,5 @@
 internal import CascadeModel
-internal import CascadeStore
+package import CascadeStore
 import Testing
 
 /// What change files write into rows and objects, and what they demand of them.
@@ -321,7 +321,7 @@ package struct WrittenValues {
 extension StoreUnderTest {
   /// Applies changes as a file has them.
   @discardableResult
-  func change(_ changes: String..., header: String = "") throws -> Receipt {
+  package func change(_ changes: String..., header: String = "") throws -> Receipt {
     try apply(file(changes, header))
   }
 
