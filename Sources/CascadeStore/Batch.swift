@@ -4,7 +4,7 @@ package struct Batch: Sendable {
   package let at: Int64
   package let author: String?
   package let id: String
-  package let isSweep: Bool
+  package let kind: Submission.Kind
   package let deletedCount: Int
   /// Counts of what is or was in the trash; empty if the trash has nothing more of it.
   package var byCollection: [String: Int]
@@ -26,14 +26,14 @@ package struct Batch: Sendable {
   }
 
   package init(
-    batch: Int64, at: Int64, author: String?, id: String, isSweep: Bool, deletedCount: Int,
+    batch: Int64, at: Int64, author: String?, id: String, kind: Submission.Kind, deletedCount: Int,
     byCollection: [String: Int], undone: Undone?, undoUntil: Int64?
   ) {
     self.batch = batch
     self.at = at
     self.author = author
     self.id = id
-    self.isSweep = isSweep
+    self.kind = kind
     self.deletedCount = deletedCount
     self.byCollection = byCollection
     self.undone = undone

@@ -11,6 +11,18 @@ package struct Submission: Sendable {
   package var part: Int64 = 0
   /// The part of a sweep: no part of a file has it, so a file may have the same id as a sweep.
   package static let partOfSweep: Int64 = -1
+  package static let partOfJob: Int64 = -2
+
+  /// What an entry of the ledger is of.
+  package enum Kind: String, Sendable {
+    case file, sweep, job
+
+    package init(part: Int64) {
+      let kinds: [Int64: Kind] = [Submission.partOfSweep: .sweep, Submission.partOfJob: .job]
+      self = kinds[part] ?? .file
+    }
+  }
+
   package var isLast = true
   package var line: Int64 = 0
   /// Whether a node that it writes may go because an edge that it gives leads nowhere, where a change

@@ -40,18 +40,18 @@ package enum Why: Sendable {
     package let at: Int64
     package let id: String
     package let author: String?
-    package let isSweep: Bool
+    package let kind: Submission.Kind
 
-    package init(batch: Int64, at: Int64, id: String, author: String?, isSweep: Bool) {
+    package init(batch: Int64, at: Int64, id: String, author: String?, kind: Submission.Kind) {
       self.batch = batch
       self.at = at
       self.id = id
       self.author = author
-      self.isSweep = isSweep
+      self.kind = kind
     }
   }
 
-  /// A change file; or a sweep, for what an application deleted by SQL, or for a node that the
+  /// A change file; a job; or a sweep, for what an application deleted by SQL, or for a node that the
   /// roots do not reach.
-  package enum Cause: String, Sendable { case file, sweep, unreachable }
+  package enum Cause: String, Sendable { case file, sweep, job, unreachable }
 }

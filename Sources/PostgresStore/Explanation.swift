@@ -106,7 +106,7 @@ extension Explanation: DeletionTrail {
     ).rows.first.map {
       Why.LedgerCause(
         batch: batch, at: Int64($0[0]!)!, id: $0[1]!, author: $0[2],
-        isSweep: Int64($0[3]!)! == Submission.partOfSweep)
+        kind: Submission.Kind(part: Int64($0[3]!)!))
     }
   }
 }

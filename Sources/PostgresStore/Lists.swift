@@ -60,7 +60,7 @@ extension PostgresReader {
         let end = at + Int64(store.model.trash / .milliseconds(1))
         return Batch(
           batch: Int64(row[0]!)!, at: at, author: row[2], id: row[3]!,
-          isSweep: Int64(row[4]!)! == Submission.partOfSweep, deletedCount: Int(row[5]!)!,
+          kind: Submission.Kind(part: Int64(row[4]!)!), deletedCount: Int(row[5]!)!,
           byCollection: summary.byCollection, undone: undone,
           undoUntil: isKept && undone == nil ? end : nil)
       }

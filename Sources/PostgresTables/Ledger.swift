@@ -51,7 +51,7 @@ package struct Ledger {
   ) throws {
     var submission = Submission(
       id: "job-\(job.number)", author: job.request.author, fingerprint: 0, at: now)
-    submission.part = Submission.partOfSweep
+    submission.part = Submission.partOfJob
     let known = try store.db.run(
       """
       UPDATE cascade.ledger SET deleted = \(deleted), edges = edges + \(edges),

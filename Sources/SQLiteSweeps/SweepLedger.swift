@@ -18,7 +18,7 @@ extension Writer {
     var sweep = Submission(
       id: job.map { "job-\($0.number)" } ?? "sweep-\(current.batch)",
       author: job?.request.author ?? "sweep", fingerprint: 0, at: clock.now)
-    sweep.part = Submission.partOfSweep
+    sweep.part = job == nil ? Submission.partOfSweep : Submission.partOfJob
     return sweep
   }
 

@@ -53,6 +53,8 @@ package struct Jobs {
     #expect(job.state == .done && job.deletedCount == 13 && job.total == 13)
     #expect(job.byCollection == ["tenants": 1, "posts": 3, "comments": 9])
     #expect(try store.counts() == [1, 3, 9, 0])
+    let why = try store.why("comments", 111)
+    #expect(why?.cause == .job && why?.author == "me" && why?.id == "job-1")
     let undone = try store.undo(#require(job.batch))
     #expect(undone.restored == 13 && undone.leftCount == 0)
     #expect(try store.dump() == before)
@@ -287,6 +289,10 @@ private final class TenantStore {
     try carryOut(begin(subject, expecting: expected, isPartial: isPartial), pause: pause)
   }
 
+  func why(_ collection: String, _ key: Int64) throws -> Why.Deletion? {
+    let why = try store.reader.why(.node(Node(collection, .integer(key))), at: nil)
+    return if case .deleted(let deletion) = why { deletion } else { nil }
+  }
   func cancel(_ job: Int64) throws -> DeletionJob? { try store.writer.cancel(job: job, at: 2) }
   func job(_ number: Int64) throws -> DeletionJob? { try store.reader.job(number) }
   func jobs() throws -> [DeletionJob] { try store.reader.jobs(after: 0, limit: 10) }

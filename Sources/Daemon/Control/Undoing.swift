@@ -85,7 +85,7 @@ extension Batch {
     }
     return [
       "batch": .integer(batch), "at": .integer(at), "author": author.map(JSON.string) ?? .null,
-      "id": .string(id), "cause": isSweep ? "sweep" : "file",
+      "id": .string(id), "cause": .string(kind.rawValue),
       "deletedCount": .integer(Int64(deletedCount)), "byCollection": counts(byCollection),
       "undone": undone ?? .null, "undoUntil": undoUntil.map(JSON.integer) ?? .null,
     ]

@@ -21,7 +21,7 @@ extension StoreService {
   func recall(_ batches: [Batch]) {
     for batch in batches {
       events.add(
-        batch.isSweep ? .swept : .deleted, .info,
+        batch.kind == .sweep ? .swept : .deleted, .info,
         "\(path): \(batch.id.printable) deleted \(nodes(batch.deletedCount))",
         [
           (.store, path), (.batch, String(batch.batch)), (.deleted, String(batch.deletedCount)),

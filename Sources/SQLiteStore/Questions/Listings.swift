@@ -112,7 +112,7 @@ extension Reader {
       var batches: [Batch] = []
       try db.each(
         generated: """
-          SELECT l.seq, l.at, l.author, l.id, l.fingerprint, l.deleted, l.undone_at, l.undone_by,
+          SELECT l.seq, l.at, l.author, l.id, l.part, l.deleted, l.undone_at, l.undone_by,
             EXISTS (SELECT 1 FROM cascade_trash_layout WHERE batch = l.seq AND remaining > 0)
               OR EXISTS (SELECT 1 FROM cascade_trash_file WHERE batch = l.seq AND fate = ?3)
               OR l.seq IN (SELECT batch FROM cascade_released_file)
@@ -130,7 +130,7 @@ extension Reader {
         batches.append(
           Batch(
             batch: row.integer(0), at: at, author: author, id: id,
-            isSweep: Batch.isSweep(id: id, author: author, fingerprint: row.integer(4)),
+            kind: Submission.Kind(part: row.integer(4)),
             deletedCount: Int(row.integer(5)),
             byCollection: try countsByCollection(of: row.integer(0)),
             undone: row.isNull(6)
@@ -174,8 +174,8 @@ extension Connection {
       """
       SELECT seq, max(part), fingerprint, outcome, line, author, sum(deleted), sum(edges_added),
         sum(edges_removed), sum(notices), sum(passed_over)
-      FROM cascade_ledger WHERE id = ? AND part > ? GROUP BY id
-      """, .text(id), .integer(Submission.partOfSweep)
+      FROM cascade_ledger WHERE id = ? AND part >= 0 GROUP BY id
+      """, .text(id)
     ) { row in
       var receipt = Receipt(id: id, outcome: .applied)
       receipt.batch = row.integer(0)
@@ -189,12 +189,5 @@ extension Connection {
         batch: row.integer(0), part: row.integer(1), fingerprint: row.integer(2),
         isComplete: row.text(3) == "applied", line: row.integer(4), receipt: receipt)
     }
-  }
-}
-
-extension Batch {
-  /// Whether an entry of the ledger is that of a sweep.
-  static func isSweep(id: String, author: String?, fingerprint: Int64) -> Bool {
-    author == "sweep" && fingerprint == 0 && id.hasPrefix("sweep-")
   }
 }

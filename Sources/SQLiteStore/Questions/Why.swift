@@ -25,13 +25,12 @@ struct TrashEntry: Hashable {
 extension Reader: DeletionTrail {
   package func cause(ofBatch batch: Int64) throws -> Why.LedgerCause? {
     try db.first(
-      "SELECT at, id, author, fingerprint FROM cascade_ledger WHERE seq = ?", .integer(batch)
+      "SELECT at, id, author, part FROM cascade_ledger WHERE seq = ?", .integer(batch)
     ) { row in
-      let (id, author) = (row.text(1), row.optionalText(2))
-      let isSweep = Batch.isSweep(id: id, author: author, fingerprint: row.integer(3))
-      return Why.LedgerCause(
-        batch: batch, at: row.integer(0), id: id, author: author, isSweep: isSweep)
-    } ?? Why.LedgerCause(batch: batch, at: 0, id: "", author: nil, isSweep: false)
+      Why.LedgerCause(
+        batch: batch, at: row.integer(0), id: row.text(1), author: row.optionalText(2),
+        kind: Submission.Kind(part: row.integer(3)))
+    } ?? Why.LedgerCause(batch: batch, at: 0, id: "", author: nil, kind: .file)
   }
 
   /// The newest trash of a node. A mere name, of which an earlier batch may have more, is the last

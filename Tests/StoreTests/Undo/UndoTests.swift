@@ -325,7 +325,7 @@ struct UndoTests {
     let receipt = try store.apply([.delete(root)], id: "the file")
     let batch = try #require(try store.reader.batches(after: 0, limit: 9).first)
     #expect((batch.batch, batch.id, batch.author) == (receipt.batch, "the file", "test"))
-    #expect((batch.deletedCount, batch.isSweep) == (10, false))
+    #expect((batch.deletedCount, batch.kind) == (10, .file))
     #expect(batch.undoUntil == batch.at + 86_400_000)
     try store.undo(receipt)
     guard case .alive = try store.reader.why(root) else {
