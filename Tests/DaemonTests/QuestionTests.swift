@@ -44,7 +44,8 @@ import Testing
             "spool": ["waiting": 0, "held": 0, "rejected": 0, "stuck": 0], "journal": 0,
             "progress": nil,
             "longestReader": nil,
-            "lockMs": ["p50": 0, "p99": 0, "max": 0], "heldPlans": [], "lastSweep": nil,
+            "lockMs": ["p50": 0, "p99": 0, "max": 0], "heldPlans": [], "jobs": [],
+            "lastSweep": nil,
             "schedules": .array(schedules),
           ]
         ],
