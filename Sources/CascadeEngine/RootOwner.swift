@@ -99,8 +99,10 @@ extension FileRoot {
   fileprivate func claim(for store: RootOwner) throws -> RootOwner? {
     if let owner = try owner() { return owner }
     let trash = try directory.makeDirectory(beneath: FileRoot.trash, mode: 0o700)
-    let random = try Process.randomBytes(8).map { String($0, radix: 16) }.joined()
-    let name = FileName(".owner-\(random)")
+    // A daemon that lost its power before the rename has left one of this name.
+    let mark = Fingerprint(String(decoding: store.bytes, as: UTF8.self)).value
+    let name = FileName(".owner-\(String(mark, radix: 16))")
+    try trash.remove(name)
     let file = try trash.file(name, .createNew, mode: 0o600)
     do {
       try file.writeAll(store.bytes)
