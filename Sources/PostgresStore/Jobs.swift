@@ -195,7 +195,7 @@ extension StoreConnection {
     case .nodes(let nodes):
       return try Dictionary(grouping: nodes, by: \.collection).map { collection, nodes in
         let table = try self.table(collection)
-        return (table, nodes.compactMap { table.key.text($0.key) })
+        return (table, try nodes.compactMap { try storedKey($0, table) })
       }
     case .rows(let collection, let condition):
       let table = try self.table(collection)
@@ -206,6 +206,17 @@ extension StoreConnection {
         throw IllegalCondition(reason: error.message)
       }
     }
+  }
+
+  /// Nil if the node does not exist, or no row can have its key.
+  private func storedKey(_ node: Node, _ table: MappedTable) throws -> String? {
+    guard let key = table.key.text(node.key) else { return nil }
+    return try db.run(
+      """
+      SELECT \(table.key.text("t")) FROM \(table.name) t
+      WHERE \(table.key.equal("t", text: "$1"))
+      """, [key]
+    ).texts.first
   }
 
   private func refuseIllegal(_ condition: String) throws {

@@ -46,10 +46,10 @@ extension Waves {
   private func planned(ofJob job: Int64, _ limit: Int) throws -> Planned? {
     let rows = try db.run(
       """
-      WITH f AS (SELECT place, level, rule, via FROM cascade.job_node WHERE job = \(job)
+      WITH f AS (SELECT place, level, rule, via, collection FROM cascade.job_node WHERE job = \(job)
           ORDER BY place, level DESC, rule, via LIMIT 1),
         n AS (SELECT n.ctid FROM cascade.job_node n, f WHERE n.job = \(job) AND n.place = f.place
-          AND n.level = f.level AND (n.rule, n.via) IS NOT DISTINCT FROM (f.rule, f.via) LIMIT \(limit))
+          AND n.level = f.level AND n.collection = f.collection AND (n.rule, n.via) IS NOT DISTINCT FROM (f.rule, f.via) LIMIT \(limit))
       DELETE FROM cascade.job_node d USING n WHERE d.ctid = n.ctid
       RETURNING d.collection, d.rule, d.via, d.key, d.other
       """

@@ -9,7 +9,10 @@ import Testing
 struct RandomTables {
   @Test(
     "Change files, and SQL and sweeps, do what the reference does",
-    arguments: [.files, .sweeps, .stepped, .kinds, .steppedKinds, .stopped, .stoppedKinds]
+    arguments: [
+      .files, .sweeps, .stepped, .kinds, .steppedKinds, .stopped, .stoppedKinds, .jobs,
+      .steppedJobs,
+    ]
       as [Comparison.Way])
   func agreement(way: Comparison.Way) throws { try compare(way) }
 
