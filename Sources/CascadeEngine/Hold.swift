@@ -1,4 +1,5 @@
 package import CascadeModel
+package import CascadeStore
 
 /// Whether a deletion has to wait for an approval. This is the one decision, for every engine:
 /// an engine counts, and has no rule of its own.
@@ -64,6 +65,12 @@ package struct Hold {
     if try isOver(nodes, [:], size) { return .held }
     let recent = recent.filter { !exempt.contains($0.key) }
     return try !recent.isEmpty && isOver(nodes, recent, size) ? .heldForSum : .passes
+  }
+
+  /// How many nodes more a job may delete; nil if the limit decides. What was approved has some room, and
+  /// what was expected has none.
+  package func allowance(of job: DeletionJob, approved: Int?) -> Int? {
+    (approved.map { $0 + limit.deletes } ?? job.request.expected).map { $0 - job.deletedCount }
   }
 
   /// How many of these nodes count.

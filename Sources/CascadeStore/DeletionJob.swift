@@ -1,6 +1,6 @@
 package import CascadeModel
 
-/// A deletion that begins here: nodes that somebody asked to delete, with all that follows.
+/// A deletion that begins here: nodes that are named, with all that follows.
 package struct DeletionJob: Sendable {
   package enum State: String, Sendable { case running, held, blocked, done, cancelled }
 
@@ -62,6 +62,16 @@ package struct IllegalCondition: Error, CustomStringConvertible {
   let reason: String
   package init(reason: String) { self.reason = reason }
   package var description: String { "the condition cannot be used: \(reason)" }
+
+  /// Refuses a text that would not stay one expression in parentheses. The database checks the rest.
+  package static func refuse(unlessExpression text: String) throws {
+    do {
+      guard let variable = try SQLExpression(text).variables.first else { return }
+      throw IllegalCondition(reason: "\"$\(variable.base)\" is not allowed here")
+    } catch let error as SQLExpression.Illegal {
+      throw IllegalCondition(reason: error.description)
+    }
+  }
 }
 
 // MARK: - As JSON

@@ -92,14 +92,6 @@ package protocol StoreReading: AnyObject {
 }
 
 extension StoreReading {
-  package func plan(of subject: DeletionJob.Subject) throws -> Plan {
-    throw StoreError("deletions of this store cannot begin here yet")
-  }
-
-  package func jobs(after job: Int64, limit: Int) throws -> [DeletionJob] { [] }
-
-  package func job(_ number: Int64) throws -> DeletionJob? { nil }
-
   package func edges(_ query: EdgeQuery) throws -> EdgePage {
     try edges(query, after: nil, limit: 1_000)
   }

@@ -238,22 +238,6 @@ extension StoreWriting {
   /// A file that was synced is not lost.
   package func settle() {}
 
-  package func begin(_ request: DeletionJob.Request, at now: Int64) throws -> Int64 {
-    throw StoreError("deletions of this store cannot begin here yet")
-  }
-
-  package func carryOut(job: Int64, at now: Int64, manners: StepPolicy) throws -> DeletionJob {
-    throw StoreError("deletions of this store cannot begin here yet")
-  }
-
-  package func cancel(job: Int64, at now: Int64) throws -> DeletionJob? { nil }
-
-  package var runningJobs: [Int64] {
-    get throws { try openJobs.filter { $0.state == .running }.map(\.number) }
-  }
-
-  package var openJobs: [DeletionJob] { get throws { [] } }
-
   package func carryOut(job: Int64, at now: Int64) throws -> DeletionJob {
     try carryOut(job: job, at: now, manners: .none)
   }

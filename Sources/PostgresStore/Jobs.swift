@@ -79,11 +79,11 @@ extension PostgresWriter {
   private func held(
     _ closure: Closure, _ job: DeletionJob, _ count: Int
   ) throws -> HeldPlan? {
-    let approved = try jobs.approvedNodes(of: job.number).map { $0 + model.limits.hold.deletes }
-    guard let allowance = approved ?? job.request.expected else {
+    let approved = try jobs.approvedNodes(of: job.number)
+    guard let allowance = Hold(model).allowance(of: job, approved: approved) else {
       return try closure.judge(id: job.planFile, includingFirst: true, isForSet: false)?.plan
     }
-    if count <= allowance - job.deletedCount { return nil }
+    if count <= allowance { return nil }
     let counts = try closure.countByCollection(includingFirst: true)
     return HeldPlan(
       id: job.planFile, deletedCount: count,
@@ -152,12 +152,7 @@ extension PostgresWriter {
   /// Of the nodes with which it begins, those that need not stay.
   private func areGone(_ job: DeletionJob, _ kept: [Reason]) throws -> Bool {
     if !kept.isEmpty { return true }
-    return try store.nodes(of: job.request.subject).allSatisfy { table, keys in
-      try !db.run(
-        "SELECT EXISTS (SELECT FROM \(table.name) t WHERE \(table.key.isAny("t", "$1")))",
-        [arrayText(keys)]
-      ).bool
-    }
+    return try store.nodes(of: job.request.subject).allSatisfy(\.keys.isEmpty)
   }
 
   private func closeJob(
@@ -199,7 +194,7 @@ extension StoreConnection {
       }
     case .rows(let collection, let condition):
       let table = try self.table(collection)
-      try refuseIllegal(condition)
+      try IllegalCondition.refuse(unlessExpression: condition)
       do {
         return [(table, try keys(of: table, where: condition))]
       } catch let error as PostgresError where error.isAboutTheStatement {
@@ -217,16 +212,6 @@ extension StoreConnection {
       WHERE \(table.key.equal("t", text: "$1"))
       """, [key]
     ).texts.first
-  }
-
-  private func refuseIllegal(_ condition: String) throws {
-    do {
-      let expression = try SQLExpression(condition)
-      guard let variable = expression.variables.first else { return }
-      throw IllegalCondition(reason: "\"$\(variable.base)\" is not allowed here")
-    } catch let error as SQLExpression.Illegal {
-      throw IllegalCondition(reason: error.description)
-    }
   }
 
   private func keys(of table: MappedTable, where condition: String) throws -> [String] {

@@ -56,12 +56,6 @@ extension Closure {
 
   // MARK: - What stays with what stays
 
-  /// By such an edge a node cannot be without another one, or keeps it.
-  private static let needing: Rules = [
-    .deleteSourceIfDestinationDeleted, .deleteSourceIfAllDestinationsDeleted,
-    .denyDestinationDeletion,
-  ]
-
   /// Takes out of the set what has to stay, with all that it needs, up to the nodes with which the job
   /// begins.
   package func leaveOutKept() throws {
@@ -76,7 +70,7 @@ extension Closure {
 
   private func findWhatStaysToo() throws -> Bool {
     try binding.relations.reduce(false) { found, relation in
-      let needs = !relation.rules.isDisjoint(with: Closure.needing)
+      let needs = !relation.rules.isDisjoint(with: .needingDestination)
       var added = try keepDestinations(
         of: relation, where: needs ? "true" : isByLostSource(relation))
       if relation.rules.contains(.denySourceDeletion) { added += try keepSources(of: relation) }

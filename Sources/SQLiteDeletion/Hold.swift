@@ -83,20 +83,6 @@ extension Writer {
     return try facts.hold.judge(deletion, recent: recent) { try size(of: $0, enough: $1) }
   }
 
-  private func planOverLimit(of job: DeletionJob) throws -> HeldPlan? {
-    let nodes = current.counts.deletedByCollection
-    sweepRun.job!.total = job.deletedCount + current.counts.deletedCount
-    if let allowance = sweepRun.allowance {
-      if current.counts.deletedCount <= allowance - job.deletedCount { return nil }
-    } else {
-      let verdict = try facts.hold.judge(Hold.Deletion(nodes)) { try size(of: $0, enough: $1) }
-      if verdict == .passes { return nil }
-    }
-    return HeldPlan(
-      id: job.planFile, deletedCount: current.counts.deletedCount, byCollection: nodes,
-      lostCount: 0, checksum: 0)
-  }
-
   private func heldPlan(_ deletion: Hold.Deletion, lostCount: Int = 0) -> HeldPlan {
     HeldPlan(
       id: current.hold.id, deletedCount: current.counts.deletedCount,
@@ -105,7 +91,7 @@ extension Writer {
   }
 
   /// How many nodes a collection has, as far as it matters.
-  private func size(of collection: String, enough: Int) throws -> Int {
+  func size(of collection: String, enough: Int) throws -> Int {
     if sizes.isAtLeast(enough, collection) { return enough }
     let size = try db.size(of: collection, binding, most: min(enough, .max / 4) * 2)
     sizes.note(size, of: collection)

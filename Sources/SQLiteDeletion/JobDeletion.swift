@@ -60,18 +60,14 @@ extension Writer {
 
   private static let staying = EdgeRelation.StartingNodes(
     rows: "(SELECT id, id AS seq FROM temp.staying_nodes) AS g", id: "g.id")
-  /// A node refers to another by such an edge that it cannot be without, or that keeps the other one.
-  private static let needing = Rules.ofLostDestination.subtracting(
-    .nullifySourceIfDestinationDeleted
-  ).union(.denyDestinationDeletion)
 
   /// One step from the nodes that stay. Returns whether it has found any.
   private func findWhatStaysToo() throws -> Bool {
-    try stage(.source) { $0.isForeignKey || !$0.rules.isDisjoint(with: Writer.needing) }
+    try stage(.source) { $0.isForeignKey || !$0.rules.isDisjoint(with: Rules.needingDestination) }
     try db.run(
       """
       INSERT INTO temp.staged(id) SELECT e.destination FROM temp.staying_nodes AS g
-      CROSS JOIN main.cascade_edge AS e ON e.source = g.id AND e.rules & \(Writer.needing.rawValue)
+      CROSS JOIN main.cascade_edge AS e ON e.source = g.id AND e.rules & \(Rules.needingDestination.rawValue)
       """)
     let needed = try keepStaged()
     try stage(.destination) { $0.rules.contains(.denySourceDeletion) }
@@ -126,6 +122,21 @@ extension Writer {
       WHERE g.counts AND g.rule & \(Rules.ofLostSource.rawValue)
       """)
     return db.changes > 0 || found
+  }
+
+  // MARK: - The hold
+
+  func planOverLimit(of job: DeletionJob) throws -> HeldPlan? {
+    let (count, nodes) = (current.counts.deletedCount, current.counts.deletedByCollection)
+    sweepRun.job!.total = job.deletedCount + count
+    if let allowance = facts.hold.allowance(of: job, approved: sweepRun.approvedNodes) {
+      if count <= allowance { return nil }
+    } else {
+      let verdict = try facts.hold.judge(Hold.Deletion(nodes)) { try size(of: $0, enough: $1) }
+      if verdict == .passes { return nil }
+    }
+    return HeldPlan(
+      id: job.planFile, deletedCount: count, byCollection: nodes, lostCount: 0, checksum: 0)
   }
 
   // MARK: - Its row

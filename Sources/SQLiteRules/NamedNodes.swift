@@ -53,17 +53,12 @@ extension Connection {
 
   /// The condition may read and compute, and nothing else, and stays one expression.
   package func validate(_ condition: String, on collection: String, _ binding: Binding) throws {
+    try IllegalCondition.refuse(unlessExpression: condition)
     do {
-      let expression = try SQLExpression(condition)
-      if let variable = expression.variables.first {
-        throw IllegalCondition(reason: "\"$\(variable.base)\" is not allowed here")
-      }
       let rows = binding.collections[collection]?.rows ?? "main.cascade_node"
       try validate(guarded: "SELECT 1 FROM \(rows) AS d WHERE (\(condition))")
-    } catch let error as SQLiteError {
+    } catch {
       throw IllegalCondition(reason: error.message)
-    } catch let error as SQLExpression.Illegal {
-      throw IllegalCondition(reason: error.description)
     }
   }
 

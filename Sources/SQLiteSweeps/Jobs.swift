@@ -36,8 +36,7 @@ extension Writer {
     return try syncingAtEnd(manners) {
       sweepRun = SweepRunState()
       sweepRun.job = job
-      let approved = try db.approvedNodes(of: number).map { $0 + model.limits.hold.deletes }
-      sweepRun.allowance = approved ?? job.request.expected
+      sweepRun.approvedNodes = try db.approvedNodes(of: number)
       let (start, job) = (try db.lastInJournal, try carryOut(at: now))
       if try !job.isOpen && job.batch != nil && db.lastInJournal > start {
         sweepRun = SweepRunState(of: [.cascade, .refcount])

@@ -173,8 +173,8 @@ package struct SweepRunState {
 
   /// The job that is carried out; nil for a sweep.
   package var job: DeletionJob?
-  /// How many nodes the job may delete without another approval; nil if the hold limit counts.
-  package var allowance: Int?
+  /// How many nodes of it an operator has approved.
+  package var approvedNodes: Int?
 
   /// The approved plan whose causes the sweep carries out; nil for one that reads what no plan owns.
   package var plan: ApprovedCauses?

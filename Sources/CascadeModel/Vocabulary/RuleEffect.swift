@@ -78,6 +78,10 @@ extension Rules {
   /// The rules that delete a source after its destination.
   package static let ofLostDestination = Rules(.delete, .deleteLast, losing: [.destination])
 
+  /// The rules by which a source that stays keeps its destination: it cannot be without it, or denies its
+  /// deletion.
+  package static let needingDestination = ofLostDestination.union(.denyDestinationDeletion)
+
   /// The rules that change or notify the other end, or delete it.
   package static func following(losing end: EdgeEnd) -> Rules {
     end == .source ? followingSource : followingDestination

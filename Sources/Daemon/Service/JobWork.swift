@@ -64,7 +64,10 @@ extension StoreWriter {
   func carryOutJob() throws -> (DeletionJob?, open: [DeletionJob]) {
     defer { progress.set(nil) }
     let writer = try attached().writer
-    guard let next = try writer.runningJobs.first else { return (nil, try writer.openJobs) }
+    let known = try writer.openJobs
+    guard let next = known.first(where: { $0.state == .running })?.number else {
+      return (nil, known)
+    }
     try noteTime(writer)
     let end = ContinuousClock.now + StoreWriter.slice
     var policy = stepPolicy
