@@ -31,7 +31,7 @@ extension Writer {
     try db.run("DELETE FROM temp.gone WHERE id IN (SELECT id FROM temp.staying_nodes)")
     // No sweep is to take them later: nothing that they refer to goes.
     try db.run("DELETE FROM temp.new_candidates")
-    return levels
+    return try levels.countedAgain(db)
   }
 
   private static let leased = """
@@ -129,14 +129,17 @@ extension Writer {
   func planOverLimit(of job: DeletionJob) throws -> HeldPlan? {
     let (count, nodes) = (current.counts.deletedCount, current.counts.deletedByCollection)
     sweepRun.job!.total = job.deletedCount + count
-    if let allowance = facts.hold.allowance(of: job, approved: sweepRun.approvedNodes) {
-      if count <= allowance { return nil }
-    } else {
-      let verdict = try facts.hold.judge(Hold.Deletion(nodes)) { try size(of: $0, enough: $1) }
-      if verdict == .passes { return nil }
+    let verdict = try facts.hold.judge(job, deleting: nodes, isDoubtful: isDoubtful(job)) {
+      try size(of: $0, enough: $1)
     }
+    if verdict == .passes { return nil }
     return HeldPlan(
       id: job.planFile, deletedCount: count, byCollection: nodes, lostCount: 0, checksum: 0)
+  }
+
+  private func isDoubtful(_ job: DeletionJob) throws -> Bool {
+    guard let overdue = job.overdue, job.standing == nil else { return false }
+    return try db.areDoubtful(db.overdueRows(overdue, binding))
   }
 
   // MARK: - Its row

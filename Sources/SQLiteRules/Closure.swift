@@ -57,7 +57,7 @@ package struct Closure {
     /// the same low end.
     var number: Int64 { slice.high }
     /// What kinds of nodes the level has, as far as relations have to know.
-    let ends: NodeCounts
+    var ends: NodeCounts
     /// Whether an application has used keys of deleted nodes again, some of which the level has.
     var hasUsedKeys = false
 

@@ -53,6 +53,13 @@ extension [Closure.Level] {
     reduce(into: NodeCounts()) { $0.rows.merge($1.ends.rows, uniquingKeysWith: +) }
   }
 
+  /// The same levels, some nodes of which were taken out.
+  package func countedAgain(_ db: borrowing Connection) throws(SQLiteError) -> [Closure.Level] {
+    var levels = self
+    for index in levels.indices { levels[index].ends = try db.nodeCounts(in: levels[index].slice) }
+    return levels
+  }
+
   /// The ends of the level that contains the slice. They tell which kinds may be in the slice, but
   /// not how many nodes.
   package func nodeCountsOfLevel(around slice: Slice) -> NodeCounts? {
