@@ -43,7 +43,7 @@ extension DeletionTrail {
   package func deletion(in batch: Int64, by way: DeletionStretch? = nil) throws -> Why.Deletion? {
     guard let end = try cause(ofBatch: batch) else { return nil }
     let began = try way.flatMap { $0.batch == batch ? nil : try cause(ofBatch: $0.batch) }
-    let causes: [Submission.Kind: Why.Cause] = [.file: .file, .job: .job]
+    let causes: [Submission.Kind: Why.Cause] = [.file: .file, .job: .job, .expired: .expired]
     let first = causes[(began ?? end).kind] ?? (way?.isOwn == true ? .unreachable : .sweep)
     return Why.Deletion(
       batch: batch, at: end.at, id: end.id, author: end.author, cause: first, chainStart: began,

@@ -67,10 +67,25 @@ package struct Hold {
     return try !recent.isEmpty && isOver(nodes, recent, size) ? .heldForSum : .passes
   }
 
-  /// How many nodes more a job may delete; nil if the limit decides. What was approved has some room, and
-  /// what was expected has none.
-  package func allowance(of job: DeletionJob, approved: Int?) -> Int? {
-    (approved.map { $0 + limit.deletes } ?? job.request.expected).map { $0 - job.deletedCount }
+  /// The same for what is left of a job. What was approved has some room, and what was expected has none.
+  ///
+  /// What goes by age is asked for once: an approval stands for the later passes over the collection, which
+  /// are held only if one takes more than was approved, and more than half of the collection.
+  /// `isDoubtful`: the ages seem to be wrong, so that the first pass is asked for in any case.
+  package func judge(
+    _ job: DeletionJob, deleting nodes: [String: Int], isDoubtful: Bool,
+    size: (_ collection: String, _ enough: Int) throws -> Int?
+  ) rethrows -> Verdict {
+    let count = job.deletedCount + nodes.values.reduce(0, +)
+    if let most = job.approved.map({ $0 + limit.deletes }) ?? job.request.expected {
+      return count <= most ? .passes : .held
+    }
+    guard let standing = job.standing, let collection = job.overdue?.collection else {
+      return try judge(Deletion(nodes, needsApproval: isDoubtful), size: size)
+    }
+    let gone = nodes[collection] ?? 0
+    if count <= standing { return .passes }
+    return try size(collection, 2 * gone).map { 2 * gone <= $0 } ?? false ? .passes : .held
   }
 
   /// How many of these nodes count.

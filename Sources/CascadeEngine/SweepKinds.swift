@@ -3,7 +3,9 @@ package import CascadeModel
 /// What a list of sweep kinds asks for.
 
 extension SweepKind {
-  package var sweepsEdges: Bool { ![.trash, .files, .unreachable, .unreferenced].contains(self) }
+  package var sweepsEdges: Bool {
+    ![.trash, .files, .unreachable, .unreferenced, .expired].contains(self)
+  }
 }
 
 extension [SweepKind] {
@@ -49,6 +51,9 @@ extension [SweepKind] {
   package func sweepsUnreferenced(of model: StoreModel) -> Bool {
     contains(.unreferenced) || contains(.all) && model.schedule(of: .unreferenced) != .never
   }
+
+  /// Whether rows go because of their age. That is done by jobs, beside the rest of the sweep.
+  package func expire(_ model: StoreModel) -> Bool { include(.expired) && !model.expiries.isEmpty }
 
   package func cover(_ kinds: [SweepKind]) -> Bool { kinds.allSatisfy(include) }
 

@@ -1,6 +1,6 @@
 package import CascadeModel
 
-/// A deletion that begins here: nodes that are named, with all that follows.
+/// A deletion that begins here: nodes that are named, or overdue, with all that follows.
 package struct DeletionJob: Sendable {
   package enum State: String, Sendable { case running, held, blocked, done, cancelled }
 
@@ -9,10 +9,12 @@ package struct DeletionJob: Sendable {
     case nodes([Node])
     /// The rows of a collection for which an SQL expression holds.
     case rows(collection: String, condition: String)
+    /// A pass over a collection.
+    case overdue(Overdue)
   }
 
   package struct Request: Hashable, Sendable {
-    package let subject: Subject
+    package var subject: Subject
     package let author: String
     /// How many nodes may go without an approval, as a dry run has counted.
     package var expected: Int?
@@ -29,7 +31,7 @@ package struct DeletionJob: Sendable {
   }
 
   package let number: Int64
-  package let request: Request
+  package var request: Request
   package let at: Int64
   package var state = State.running
   /// What went so far, and how much there was to go.
@@ -38,6 +40,10 @@ package struct DeletionJob: Sendable {
   package var byCollection: [String: Int] = [:]
   package var batch: Int64?
   package var plan: Int64?
+  /// How many nodes an operator has approved for it; for a pass, `standing` is how many were approved for one
+  /// before it.
+  package var approved: Int?
+  package var standing: Int?
   /// Why something has to stay, as `Reason.json`.
   package var blocked: [JSON] = []
 
@@ -46,6 +52,21 @@ package struct DeletionJob: Sendable {
   }
 
   package var isOpen: Bool { state == .running || state == .held }
+
+  package var overdue: Overdue? {
+    if case .overdue(let overdue) = request.subject { overdue } else { nil }
+  }
+
+  /// Of its batch, in the ledger.
+  package var kind: Submission.Kind { overdue == nil ? .job : .expired }
+
+  /// How its batch is entered in the ledger.
+  package func submission(at now: Int64) -> Submission {
+    var submission = Submission(
+      id: "\(kind.rawValue)-\(number)", author: request.author, fingerprint: 0, at: now)
+    submission.part = kind.part
+    return submission
+  }
 
   /// How a store keeps its plan.
   package var planFile: String { DeletionJob.planFile(number) }
@@ -82,6 +103,7 @@ extension DeletionJob.Subject {
     case .nodes(let nodes): ["nodes": .array(nodes.map(\.json))]
     case .rows(let collection, let condition):
       ["collection": .string(collection), "where": .string(condition)]
+    case .overdue(let overdue): overdue.json
     }
   }
 
@@ -90,6 +112,8 @@ extension DeletionJob.Subject {
       self = .nodes(nodes.compactMap(Node.init(json:)))
     } else if let collection = json["collection"]?.string, let condition = json["where"]?.string {
       self = .rows(collection: collection, condition: condition)
+    } else if let overdue = Overdue(json) {
+      self = .overdue(overdue)
     } else {
       return nil
     }

@@ -25,6 +25,8 @@ package struct SetupFinding: Hashable, Sendable {
     /// The application chose another journal mode than WAL.
     case journalMode
     case library
+    /// The age of rows cannot be told, or seems to be wrong.
+    case expires
   }
 
   package let kind: Kind

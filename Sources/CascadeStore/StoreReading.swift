@@ -55,6 +55,12 @@ package protocol StoreReading: AnyObject {
   func jobs(after job: Int64, limit: Int) throws -> [DeletionJob]
   func job(_ number: Int64) throws -> DeletionJob?
 
+  /// What the passes would delete that a sweep of the kind `expired` begins, one by one.
+  func planExpired(at now: Int64) throws -> [Plan]
+
+  /// How much goes because of its age with the next passes.
+  func countOverdue(at now: Int64) throws -> OverdueCount
+
   /// The leases in force, the first to end first.
   func leases(at now: Int64?, limit: Int) throws -> [Lease]
 

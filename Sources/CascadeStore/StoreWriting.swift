@@ -78,6 +78,10 @@ package protocol StoreWriting: AnyObject {
   /// Writes down a job, which begins when it is carried out. Returns its number.
   func begin(_ request: DeletionJob.Request, at now: Int64) throws -> Int64
 
+  /// Begins a pass over each collection of which rows are overdue. A pass that goes on, or waits, is not
+  /// begun again.
+  func beginExpired(at now: Int64) throws -> BegunPasses
+
   /// Carries out a job, from where it stopped until it has ended, is held, or was cut short.
   func carryOut(job: Int64, at now: Int64, manners: StepPolicy) throws -> DeletionJob
 

@@ -9,18 +9,22 @@ package struct Submission: Sendable {
   package var at: Int64
   /// Which part of a file of many transactions this is; `line` is the line after the part.
   package var part: Int64 = 0
-  /// The part of a sweep: no part of a file has it, so a file may have the same id as a sweep.
-  package static let partOfSweep: Int64 = -1
-  package static let partOfJob: Int64 = -2
 
   /// What an entry of the ledger is of.
-  package enum Kind: String, Sendable {
-    case file, sweep, job
+  package enum Kind: String, CaseIterable, Sendable {
+    case file, sweep, job, expired
 
-    package init(part: Int64) {
-      let kinds: [Int64: Kind] = [Submission.partOfSweep: .sweep, Submission.partOfJob: .job]
-      self = kinds[part] ?? .file
+    /// No part of a file has that of another kind, so a file may have the same id as a sweep.
+    package var part: Int64 {
+      switch self {
+      case .file: 0
+      case .sweep: -1
+      case .job: -2
+      case .expired: -3
+      }
     }
+
+    package init(part: Int64) { self = Kind.allCases.first { $0.part == part } ?? .file }
   }
 
   package var isLast = true

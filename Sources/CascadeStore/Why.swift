@@ -51,7 +51,7 @@ package enum Why: Sendable {
     }
   }
 
-  /// A change file; a job; or a sweep, for what an application deleted by SQL, or for a node that the
-  /// roots do not reach.
-  package enum Cause: String, Sendable { case file, sweep, job, unreachable }
+  /// A change file; a job; an age; or a sweep, for what an application deleted by SQL, or for a node that
+  /// the roots do not reach.
+  package enum Cause: String, Sendable { case file, sweep, job, expired, unreachable }
 }

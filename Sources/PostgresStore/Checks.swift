@@ -1,3 +1,4 @@
+internal import CascadeEngine
 internal import CascadeModel
 internal import CascadePostgres
 internal import CascadeStore
@@ -16,13 +17,29 @@ struct SetupCheck {
     let problems = store.binding.problems.map {
       SetupFinding(kind: .binding, table: nil, message: $0.description)
     }
-    return try problems + triggerFindings() + OwnerFunctions(store).findings()
+    return try problems + triggerFindings() + OwnerFunctions(store).findings() + expiryFindings()
       + findingsOfDatabase()
   }
 
   /// Those that do not need the store to be attached.
   func findingsOfDatabase() throws -> [SetupFinding] {
     try IndexSearch(store).findings() + isolationFindings() + standbyFindings() + effectless
+  }
+
+  /// What is wrong with the ages of rows.
+  private func expiryFindings() throws -> [SetupFinding] {
+    try store.model.expiries.sorted { $0.key < $1.key }.flatMap { collection, expiry in
+      let overdue = Overdue(collection, expiry, at: 0, last: nil)
+      do {
+        let rows = try store.overdueRows(overdue)
+        _ = try rows.isAny(store)
+        return try ExpiryFindings(
+          overdue, noTimes: rows.countNoTimes(store), isDoubtful: rows.areDoubtful(store)
+        ).all
+      } catch let unfit as UnfitExpiry {
+        return [ExpiryFindings.finding(unfit)]
+      }
+    }
   }
 
   /// What only SQLite knows is accepted, so that a model may move.

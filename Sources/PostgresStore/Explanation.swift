@@ -100,7 +100,7 @@ extension Explanation: DeletionTrail {
       """
       SELECT at, id, author, part FROM cascade.ledger WHERE batch = \(batch)
       UNION ALL SELECT (extract(epoch FROM now()) * 1000)::bigint, 'sweep-\(batch)', NULL,
-        \(Submission.partOfSweep)
+        \(Submission.Kind.sweep.part)
       FROM cascade.meta WHERE key = 'sweep.batch' AND value = \(batch)
       """
     ).rows.first.map {

@@ -44,6 +44,13 @@ extension PostgresWriter {
     return job
   }
 
+  /// The rows of a pass are not asked for again.
+  func reject(job number: Int64) throws {
+    guard var job = try cancel(job: number, at: 0), let overdue = job.overdue else { return }
+    job.request.subject = .overdue(overdue.rejected)
+    try jobs.save(job)
+  }
+
   // MARK: - The plan
 
   /// Returns what has to stay; nil if the job waits or has ended.
@@ -63,7 +70,7 @@ extension PostgresWriter {
       }
       let counts = try closure.countByCollection(includingFirst: true)
       planned.total = job.deletedCount + counts.reduce(0) { $0 + $1.1 }
-      if let held = try held(closure, job, counts.reduce(0) { $0 + $1.1 }) {
+      if let held = try held(closure, job, counts) {
         try hold(&planned, held)
         return nil
       }
@@ -77,18 +84,22 @@ extension PostgresWriter {
   }
 
   private func held(
-    _ closure: Closure, _ job: DeletionJob, _ count: Int
+    _ closure: Closure, _ job: DeletionJob, _ counts: [(MappedTable, Int)]
   ) throws -> HeldPlan? {
-    let approved = try jobs.approvedNodes(of: job.number)
-    guard let allowance = Hold(model).allowance(of: job, approved: approved) else {
-      return try closure.judge(id: job.planFile, includingFirst: true, isForSet: false)?.plan
+    let counts = Dictionary(uniqueKeysWithValues: counts.map { ($0.0.collection, $0.1) })
+    let verdict = try Hold(model).judge(job, deleting: counts, isDoubtful: isDoubtful(job)) {
+      try closure.size($0, $1, gone: counts[$0] ?? 0)
     }
-    if count <= allowance { return nil }
-    let counts = try closure.countByCollection(includingFirst: true)
+    if verdict == .passes { return nil }
     return HeldPlan(
-      id: job.planFile, deletedCount: count,
-      byCollection: Dictionary(uniqueKeysWithValues: counts.map { ($0.0.collection, $0.1) }),
-      lostCount: 0, checksum: 0)
+      id: job.planFile, deletedCount: counts.values.reduce(0, +), byCollection: counts,
+      lostCount: 0,
+      checksum: 0)
+  }
+
+  private func isDoubtful(_ job: DeletionJob) throws -> Bool {
+    guard let overdue = job.overdue, job.standing == nil else { return false }
+    return try store.overdueRows(overdue).areDoubtful(store)
   }
 
   /// It waits for an approval, under the same number each time.
@@ -122,12 +133,13 @@ extension PostgresWriter {
 
   private func deletePlanned(_ job: DeletionJob, _ manners: StepPolicy) throws {
     let (number, ties) = (job.number, try ForeignKeyTies(store))
+    let isMeant = try store.isMeant(by: job.request.subject)
     var waves = try Waves(store, batch: job.batch!, isSweep: true, isNew: job.deletedCount == 0)
     while try step(
       &waves, manners,
       { waves, limit in
         let before = waves.count.rows
-        let looked = try waves.deletePlanned(ofJob: number, ties, limit)
+        let looked = try waves.deletePlanned(ofJob: number, where: isMeant, ties, limit)
         try JobRows(waves.store).add(waves.count.rows - before, to: number)
         return looked
       })
@@ -192,6 +204,9 @@ extension StoreConnection {
         let table = try self.table(collection)
         return (table, try nodes.compactMap { try storedKey($0, table) })
       }
+    case .overdue(let overdue):
+      let rows = try overdueRows(overdue)
+      return [(rows.table, try keys(of: rows.table, where: rows.condition))]
     case .rows(let collection, let condition):
       let table = try self.table(collection)
       try IllegalCondition.refuse(unlessExpression: condition)
@@ -215,15 +230,17 @@ extension StoreConnection {
   }
 
   private func keys(of table: MappedTable, where condition: String) throws -> [String] {
-    try transaction(.repeatableRead) {
-      try db.execute("SAVEPOINT question; SET LOCAL transaction_read_only = on")
-      let keys = try readingWholeTables {
-        try db.run(
-          "SELECT \(table.key.text("s")) FROM \(table.name) s WHERE (\(condition))"
-        ).texts
-      }
-      try db.execute("ROLLBACK TO SAVEPOINT question")
-      return keys
+    try readingInTransaction {
+      try db.run("SELECT \(table.key.text("s")) FROM \(table.name) s WHERE (\(condition))").texts
+    }
+  }
+
+  /// Whether a row `s` is still one of those with which a job begins; nil if they were named.
+  fileprivate func isMeant(by subject: DeletionJob.Subject) throws -> String? {
+    switch subject {
+    case .nodes: nil
+    case .rows(_, let condition): "(\(condition))"
+    case .overdue(let overdue): try overdueRows(overdue).condition
     }
   }
 }

@@ -9,7 +9,7 @@ internal import PostgresTables
 /// The reading side of a store. A connection that was lost is made again by the next question.
 package final class PostgresReader: StoreReading {
   private let path: String
-  let model: StoreModel
+  package let model: StoreModel
   private let lockTimeout: Duration
   private var connection: StoreConnection?
   var fetched = FetchCache<PropertySearch.Question, String?>()

@@ -48,7 +48,7 @@ extension PostgresWriter {
     let givenUp = GivenUp(store)
     if ownsCauses { return try givenUp.giveUp(plan: number) }
     if let job = DeletionJob.job(ofPlanFile: file) {
-      _ = try cancel(job: job, at: 0)
+      try reject(job: job)
       return 0
     }
     if let value {

@@ -62,7 +62,7 @@ extension Closure {
   }
 
   /// How many nodes a collection has, as far as `enough`. Some that go may be gone already.
-  private func size(_ collection: String, _ enough: Int, gone: Int) throws -> Int? {
+  package func size(_ collection: String, _ enough: Int, gone: Int) throws -> Int? {
     guard let table = store.binding.tables[collection] else { return nil }
     let left = try store.readingWholeTables {
       try store.db.run(

@@ -6,10 +6,11 @@ internal import PostgresTables
 /// The steps of a job that delete what it has planned itself.
 extension Waves {
   /// Deletes nodes of a job that come next. Each is looked at again: one that does not refer to what it goes
-  /// with any more stays, and so does one to which something refers that was not planned. Returns how many
+  /// with any more stays, and so does one to which something refers that was not planned, and one with which the
+  /// job begins that is not meant any more. Returns how many
   /// were looked at; nil if none is left.
   package mutating func deletePlanned(
-    ofJob job: Int64, _ ties: ForeignKeyTies, _ limit: Int
+    ofJob job: Int64, where isMeant: String?, _ ties: ForeignKeyTies, _ limit: Int
   ) throws -> Int? {
     guard let next = try planned(ofJob: job, limit) else { return nil }
     guard let table = binding.table(next.table) else { return next.keys.count }
@@ -24,7 +25,8 @@ extension Waves {
       try deleteFirst(
         table,
         RowRemoval.Selection(
-          row: "s", condition: "\(table.key.isAny("s", "$1")) AND \(isFree)",
+          row: "s",
+          condition: "\(table.key.isAny("s", "$1")) AND \(isMeant ?? "true") AND \(isFree)",
           values: [arrayText(next.keys)]))
     }
     return next.keys.count

@@ -16,17 +16,19 @@ package struct IndexSearch {
     let method: String
     /// A column that the index may begin with, too.
     let besides: String?
+    let isOrdered: Bool
 
     init(
-      _ table: String, _ columns: [String], method: String = "btree", besides: String? = nil
+      _ table: String, _ columns: [String], method: String = "btree", besides: String? = nil,
+      isOrdered: Bool = false
     ) {
       index = MissingIndex(table: table, columns: columns)
       self.method = method
-      self.besides = besides
+      (self.besides, self.isOrdered) = (besides, isOrdered)
     }
 
     /// The kinds that serve as well.
-    var methods: String { method == "btree" ? "{btree,hash}" : "{\(method)}" }
+    var methods: String { method == "btree" && !isOrdered ? "{btree,hash}" : "{\(method)}" }
   }
 
   package func missing() throws -> [MissingIndex] { try search().map(\.index) }
@@ -43,7 +45,8 @@ package struct IndexSearch {
   /// Several relations may need one index.
   private func search() throws -> [Index] {
     let files = store.binding.files.flatMap(needed)
-    let all = store.binding.relations.filter { !$0.isTie }.flatMap(needed) + files
+    let times = try store.model.expiries.sorted { $0.key < $1.key }.compactMap(needed)
+    let all = store.binding.relations.filter { !$0.isTie }.flatMap(needed) + files + times
     var seen: Set<MissingIndex> = []
     return try all.filter { try seen.insert($0.index).inserted && !isThere($0) }
   }
@@ -71,6 +74,15 @@ package struct IndexSearch {
         ? [] : [Index(relation.table, [ListColumn.column(of: path)], method: "gin")]
     case .polymorphic, .join, .stored: []
     }
+  }
+
+  /// By which overdue rows are found. A text of whatever offset is found by no index.
+  private func needed(_ collection: String, _ expiry: Expiry) throws -> Index? {
+    guard case .age(let column, _, let form) = expiry, form != .iso,
+      let table = store.binding.tables[collection],
+      try store.db.type(of: column, in: table.name) != nil
+    else { return nil }
+    return Index(table.name, [column], isOrdered: true)
   }
 
   private func isThere(_ needed: Index) throws -> Bool {

@@ -17,7 +17,7 @@ package struct JobRows {
       number bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, state text NOT NULL, subject text NOT NULL,
       author text NOT NULL, at bigint NOT NULL, expected bigint, is_partial boolean NOT NULL,
       approved bigint, batch bigint, plan bigint, deleted bigint NOT NULL DEFAULT 0, total bigint,
-      by_collection text NOT NULL DEFAULT '{}', blocked text NOT NULL DEFAULT '[]');
+      by_collection text NOT NULL DEFAULT '{}', blocked text NOT NULL DEFAULT '[]', standing bigint);
     -- Nodes of a job in the order in which they go: by `place`, and the highest level first. Those with
     -- which it begins are of the level 0; another one goes because of `rule` of the relation `via` to `other`.
     CREATE TABLE IF NOT EXISTS cascade.job_node(
@@ -26,17 +26,29 @@ package struct JobRows {
     CREATE INDEX IF NOT EXISTS job_nodes ON cascade.job_node(job, place, level DESC, rule, via);
     """
 
-  package func insert(_ request: DeletionJob.Request, at now: Int64) throws -> Int64 {
+  package func insert(
+    _ request: DeletionJob.Request, standing: Int? = nil, at now: Int64
+  ) throws -> Int64 {
     try db.run(
       """
-      INSERT INTO cascade.job(state, subject, author, at, expected, is_partial)
-      VALUES($1, $2, $3, \(now), $4::bigint, \(request.isPartial)) RETURNING number
+      INSERT INTO cascade.job(state, subject, author, at, expected, is_partial, standing)
+      VALUES($1, $2, $3, \(now), $4::bigint, \(request.isPartial), $5::bigint) RETURNING number
       """,
       [
         DeletionJob.State.running.rawValue, request.subject.json.text, request.author,
-        request.expected.map(String.init),
+        request.expected.map(String.init), standing.map(String.init),
       ]
     ).integer!
+  }
+
+  package func delete(_ number: Int64) throws {
+    try db.run("DELETE FROM cascade.job WHERE number = \(number)")
+  }
+
+  package func lastPass(over collection: String) throws -> DeletionJob? {
+    try jobs(
+      "subject::json ->> 'overdue' = \(literal(collection)) ORDER BY number DESC LIMIT 1"
+    ).first
   }
 
   package func jobs(after job: Int64, limit: Int) throws -> [DeletionJob] {
@@ -56,13 +68,9 @@ package struct JobRows {
     try db.run(
       """
       SELECT number, state, subject, author, at, expected, is_partial, batch, plan, deleted, total,
-        by_collection, blocked FROM cascade.job WHERE \(condition)
+        by_collection, blocked, approved, standing FROM cascade.job WHERE \(condition)
       """
     ).rows.map { DeletionJob($0) }
-  }
-
-  package func approvedNodes(of job: Int64) throws -> Int? {
-    try db.run("SELECT approved FROM cascade.job WHERE number = \(job)").integer.map { Int($0) }
   }
 
   /// What an operator approves may go, with what went before.
@@ -85,12 +93,12 @@ package struct JobRows {
     try db.run(
       """
       UPDATE cascade.job SET state = $1, batch = $2::bigint, plan = $3::bigint, deleted = $4::bigint,
-        total = $5::bigint, by_collection = $6, blocked = $7 WHERE number = \(job.number)
+        total = $5::bigint, by_collection = $6, blocked = $7, subject = $8 WHERE number = \(job.number)
       """,
       [
         job.state.rawValue, job.batch.map(String.init), job.plan.map(String.init),
         "\(job.deletedCount)", job.total.map(String.init), job.byCollection.countText,
-        JSON.array(job.blocked).text,
+        JSON.array(job.blocked).text, job.request.subject.json.text,
       ])
   }
 }
@@ -106,5 +114,6 @@ extension DeletionJob {
     (deletedCount, total) = (Int(row[9]!)!, row[10].flatMap { Int($0) })
     byCollection = [String: Int](counts: row[11]!)
     blocked = (try? JSON.parse(row[12]!))?.array ?? []
+    (approved, standing) = (row[13].flatMap { Int($0) }, row[14].flatMap { Int($0) })
   }
 }

@@ -41,7 +41,7 @@ package struct Ledger {
     ofSweep batch: Int64, at now: Int64, deleted: Int = 0, edges: Int = 0, notices: Int = 0
   ) -> Statement {
     var submission = Submission(id: "sweep-\(batch)", author: nil, fingerprint: 0, at: now)
-    submission.part = Submission.partOfSweep
+    submission.part = Submission.Kind.sweep.part
     return entry(submission, batch, [deleted, edges, notices, 0].map { Int64($0) })
   }
 
@@ -49,9 +49,6 @@ package struct Ledger {
   package func set(
     _ job: DeletionJob, _ batch: Int64, at now: Int64, deleted: Int, edges: Int, notices: Int
   ) throws {
-    var submission = Submission(
-      id: "job-\(job.number)", author: job.request.author, fingerprint: 0, at: now)
-    submission.part = Submission.partOfJob
     let known = try store.db.run(
       """
       UPDATE cascade.ledger SET deleted = \(deleted), edges = edges + \(edges),
@@ -60,7 +57,8 @@ package struct Ledger {
     ).changed
     if known > 0 { return }
     try add(
-      submission, batch: batch, deleted: deleted, edges: edges, notices: notices, skipped: 0)
+      job.submission(at: now), batch: batch, deleted: deleted, edges: edges, notices: notices,
+      skipped: 0)
   }
 
   /// The newest entry of an id, with what all of its transactions did.

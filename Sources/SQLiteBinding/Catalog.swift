@@ -91,7 +91,8 @@ extension Connection {
         name: row.text(0), affinity: Table.Affinity(declared: row.text(1), isStrict: isStrict),
         collation: collation(of: row.text(0), in: table) ?? "BINARY",
         isRequired: row.integer(2) != 0, initial: row.optionalText(3),
-        isGenerated: row.integer(4) > 1)
+        isGenerated: row.integer(4) > 1,
+        isOfTimes: ["DATE", "TIME"].contains { row.text(1).uppercased().mentions($0) })
       return (column: column, place: row.integer(5))
     }
     let primary = rows.filter { $0.place > 0 }.sorted { $0.place < $1.place }

@@ -28,6 +28,8 @@ package struct Table: Hashable, Sendable {
     /// The default value: an SQL expression.
     package let initial: String?
     package let isGenerated: Bool
+    /// Whether its type says that it has dates or times; SQLite itself knows no such type.
+    package let isOfTimes: Bool
   }
 
   package struct UniqueKey: Hashable, Sendable {

@@ -14,6 +14,9 @@ extension Connection {
     case .nodes(let nodes): for node in nodes { try stageNode(node, binding, numbers) }
     case .rows(let collection, let condition):
       try stageRows(of: collection, where: condition, binding, numbers)
+    case .overdue(let overdue):
+      let rows = try overdueRows(overdue, binding)
+      try stageRows(of: rows.table, numbers, where: rows.condition)
     }
     try numberFound()
     try run(
@@ -22,6 +25,20 @@ extension Connection {
       SELECT id, collection FROM temp.staged WHERE id IS NOT NULL
       """)
     try clearFound()
+  }
+
+  /// Whether a row `d` is one of those with which a job begins, as SQL; nil if they were named.
+  package func isMeant(
+    by subject: DeletionJob.Subject, _ binding: Binding
+  ) throws -> (table: NodeTable, condition: String)? {
+    switch subject {
+    case .nodes: return nil
+    case .rows(let collection, let condition):
+      return binding.collections[collection].map { ($0, "(\(condition))") }
+    case .overdue(let overdue):
+      let rows = try overdueRows(overdue, binding)
+      return (rows.table, rows.condition)
+    }
   }
 
   private func stageNode(

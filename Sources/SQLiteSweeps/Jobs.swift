@@ -36,7 +36,6 @@ extension Writer {
     return try syncingAtEnd(manners) {
       sweepRun = SweepRunState()
       sweepRun.job = job
-      sweepRun.approvedNodes = try db.approvedNodes(of: number)
       let (start, job) = (try db.lastInJournal, try carryOut(at: now))
       if try !job.isOpen && job.batch != nil && db.lastInJournal > start {
         sweepRun = SweepRunState(of: [.cascade, .refcount])
@@ -87,6 +86,14 @@ extension Writer {
     if !job.isOpen { return job }
     job.state = .cancelled
     return try save(ended: job)
+  }
+
+  /// The rows of a pass are not asked for again.
+  func reject(job number: Int64) throws {
+    guard var job = try db.job(number) else { return }
+    job.state = .cancelled
+    if let overdue = job.overdue { job.request.subject = .overdue(overdue.rejected) }
+    _ = try save(ended: job)
   }
 
   /// It waits for an approval, under the same number each time.

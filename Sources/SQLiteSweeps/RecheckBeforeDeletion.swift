@@ -1,5 +1,6 @@
 internal import CascadeModel
 internal import CascadeSQLite
+internal import CascadeStore
 internal import SQLiteBinding
 internal import SQLiteTables
 internal import SQLiteRules
@@ -20,6 +21,7 @@ extension Writer {
       try exclude(slice, nodes)
     }
     if isJob { try excludeWithNewSources(slice, ends) }
+    try excludeNotMeant(slice)
     try excludeChangedRows(slice)
     try excludeMadeAnew(slice)
     try excludeReferenced(slice)
@@ -128,6 +130,29 @@ extension Writer {
       WHERE f.id NOT IN (SELECT id FROM temp.gone)
       """)
     try db.clearFound()
+  }
+
+  /// Keeps nodes for which the condition of their job does not hold any more: one that was renewed is not
+  /// overdue.
+  private func excludeNotMeant(_ slice: Slice) throws {
+    guard let subject = sweepRun.job?.request.subject,
+      let (table, condition) = try db.isMeant(by: subject, binding)
+    else { return }
+    let key = "(SELECT m.key FROM \(table.nodes) AS m WHERE m.id = g.id)"
+    var forms = [("g.id > 0", table.hasKey("d", key))]
+    if table.numberBase != nil {
+      forms.append((table.hasRow("g.id"), "\(table.row("d")) = \(table.rowid(of: "g.id"))"))
+    }
+    for (form, isRow) in forms {
+      try exclude(
+        slice,
+        Query(
+          """
+          SELECT g.id FROM temp.gone AS g
+          WHERE \(form) AND g.collection = \(table.id) AND g.id IN (SELECT id FROM temp.unreachable_nodes)
+          AND NOT EXISTS (SELECT 1 FROM \(table.rows) AS d WHERE \(isRow) AND \(condition))
+          """))
+    }
   }
 
   /// Keeps nodes that are denied by a node that is later in the plan. That node may stay when its

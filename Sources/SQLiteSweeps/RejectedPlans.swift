@@ -24,7 +24,7 @@ extension Writer {
     if plan.end == .rejected { return plan.answer }
     if plan.end == .carriedOut || plan.isApproved { return nil }
     if let job = plan.job {
-      _ = try cancel(job: job, at: now)
+      try reject(job: job)
       return RejectedPlan(plan: number)
     }
     try adaptToSchema()

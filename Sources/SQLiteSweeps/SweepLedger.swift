@@ -14,11 +14,10 @@ extension Writer {
 
   /// The sweep at hand. Its id contains the number of its batch.
   var sweepSubmission: Submission {
-    let job = sweepRun.job
+    if let job = sweepRun.job { return job.submission(at: clock.now) }
     var sweep = Submission(
-      id: job.map { "job-\($0.number)" } ?? "sweep-\(current.batch)",
-      author: job?.request.author ?? "sweep", fingerprint: 0, at: clock.now)
-    sweep.part = job == nil ? Submission.partOfSweep : Submission.partOfJob
+      id: "sweep-\(current.batch)", author: "sweep", fingerprint: 0, at: clock.now)
+    sweep.part = Submission.Kind.sweep.part
     return sweep
   }
 

@@ -5,14 +5,26 @@ package import CascadeStore
 
 /// The rows of `cascade_job`.
 extension Connection {
-  package func insertJob(_ request: DeletionJob.Request, at now: Int64) throws -> Int64 {
+  package func insertJob(
+    _ request: DeletionJob.Request, standing: Int? = nil, at now: Int64
+  ) throws -> Int64 {
     try integer(
       """
-      INSERT INTO cascade_job(state, subject, author, at, expected, is_partial)
-      VALUES(?, ?, ?, ?, ?, ?) RETURNING job
+      INSERT INTO cascade_job(state, subject, author, at, expected, is_partial, standing)
+      VALUES(?, ?, ?, ?, ?, ?, ?) RETURNING job
       """, .text(DeletionJob.State.running.rawValue), .text(request.subject.json.text),
       .text(request.author), .integer(now), .integer(request.expected.map(Int64.init)),
-      .integer(request.isPartial ? 1 : 0))!
+      .integer(request.isPartial ? 1 : 0), .integer(standing.map(Int64.init)))!
+  }
+
+  package func deleteJob(_ number: Int64) throws {
+    try run("DELETE FROM cascade_job WHERE job = ?", .integer(number))
+  }
+
+  package func lastPass(over collection: String) throws -> DeletionJob? {
+    try jobs(
+      "subject ->> 'overdue' = \(bind: .text(collection)) ORDER BY job DESC LIMIT 1"
+    ).first
   }
 
   package func jobs(after job: Int64, limit: Int) throws -> [DeletionJob] {
@@ -32,25 +44,19 @@ extension Connection {
     try all(
       """
       SELECT job, state, subject, author, at, expected, is_partial, batch, plan, deleted, total,
-        by_collection, blocked FROM main.cascade_job WHERE \(condition)
+        by_collection, blocked, approved, standing FROM main.cascade_job WHERE \(condition)
       """
     ) { DeletionJob($0) }
-  }
-
-  /// How many nodes an operator has approved for it.
-  package func approvedNodes(of job: Int64) throws -> Int? {
-    try integer("SELECT approved FROM cascade_job WHERE job = ?", .integer(job)).map {
-      Int($0)
-    }
   }
 
   /// Everything that changes while it is carried out.
   package func save(_ job: DeletionJob) throws {
     try run(
       """
-      UPDATE cascade_job SET state = ?, batch = ?, plan = ?, deleted = ?, total = ?,
+      UPDATE cascade_job SET state = ?, subject = ?, batch = ?, plan = ?, deleted = ?, total = ?,
         by_collection = ?, blocked = ? WHERE job = ?
-      """, .text(job.state.rawValue), .integer(job.batch), .integer(job.plan),
+      """, .text(job.state.rawValue), .text(job.request.subject.json.text), .integer(job.batch),
+      .integer(job.plan),
       .integer(Int64(job.deletedCount)), .integer(job.total.map(Int64.init)),
       .text(job.byCollection.countText), .text(JSON.array(job.blocked).text),
       .integer(job.number))
@@ -70,5 +76,7 @@ extension DeletionJob {
     total = row.isNull(10) ? nil : Int(row.integer(10))
     byCollection = [String: Int](counts: row.text(11))
     blocked = (try? JSON.parse(row.text(12)))?.array ?? []
+    approved = row.isNull(13) ? nil : Int(row.integer(13))
+    standing = row.isNull(14) ? nil : Int(row.integer(14))
   }
 }

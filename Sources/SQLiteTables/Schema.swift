@@ -191,7 +191,8 @@ package enum Schema {
     """,
     "CREATE INDEX IF NOT EXISTS cascade_given_up_via ON cascade_given_up(via_collection, via_key)",
     // Deletions that began here (`DeletionJob`). `subject`, `by_collection` and `blocked` are JSON.
-    // `approved` is how many nodes may go, because an operator has approved them.
+    // `approved` is how many nodes may go, because an operator has approved them; `standing`, how many
+    // were approved for an earlier pass over the same collection.
     """
     CREATE TABLE IF NOT EXISTS cascade_job(
       job INTEGER PRIMARY KEY,
@@ -207,7 +208,8 @@ package enum Schema {
       deleted INTEGER NOT NULL DEFAULT 0,
       total INTEGER,
       by_collection TEXT NOT NULL DEFAULT '{}',
-      blocked TEXT NOT NULL DEFAULT '[]') STRICT
+      blocked TEXT NOT NULL DEFAULT '[]',
+      standing INTEGER) STRICT
     """,
     // Change files that were rejected (or held: no reasons). They are listed until they have left
     // the queue, if files behind them were applied in the same commit.
@@ -380,6 +382,7 @@ package enum Schema {
     ("cascade_plan", "ended", "INTEGER"),
     ("cascade_plan", "given_up", "INTEGER NOT NULL DEFAULT 0"),
     ("cascade_candidate", "plan", "INTEGER"),
+    ("cascade_job", "standing", "INTEGER"),
   ]
 
   /// Tables that were added since, with their indexes.

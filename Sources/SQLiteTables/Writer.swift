@@ -173,9 +173,6 @@ package struct SweepRunState {
 
   /// The job that is carried out; nil for a sweep.
   package var job: DeletionJob?
-  /// How many nodes of it an operator has approved.
-  package var approvedNodes: Int?
-
   /// The approved plan whose causes the sweep carries out; nil for one that reads what no plan owns.
   package var plan: ApprovedCauses?
   /// Up to here, the part has read the journal.

@@ -2,6 +2,7 @@
 struct CollectionReader {
   private static let keys = [
     "table", "key", "types", "replace", "undo", "unreferenced", "hold", "fetched", "was",
+    "expires",
   ]
 
   private let entry: ModelValue
@@ -21,6 +22,7 @@ struct CollectionReader {
       if fields["unreferenced"]?.bool() == true { model.freelyUnreferenced.insert(name) }
       if fields["hold"]?.bool() == false { model.withoutHold.insert(name) }
       fields["was"].map { FormerNamesReader(collection: name).read($0, into: &model.formerNames) }
+      fields["expires"].map { model.expiries[name] = ExpiryReader.read($0) }
       let fetched = fields["fetched"].map(FetchedReader.read) ?? [:]
       if !fetched.isEmpty { model.fetched[name] = fetched }
     }
@@ -37,7 +39,7 @@ struct CollectionReader {
   }
 
   private func managed(_ fields: Fields) -> StoreModel.Collection {
-    for key in ["key", "replace", "undo"] {
+    for key in ["key", "replace", "undo", "expires"] {
       fields[key]?.addProblem("\"\(key)\" applies to a table, but \"table\" is missing")
     }
     return .managed(types: fields["types"].map(types) ?? [:])

@@ -15,6 +15,7 @@ package struct Cron: Hashable, Sendable {
   package let hasWildcardTime: Bool
 
   static let daily = Cron(minutes: 1, hours: 1)
+  static let hourly = Cron(minutes: 1, hours: CronField.hour.all)
 
   /// Every day at the given minutes and hours.
   private init(minutes: UInt64, hours: UInt64) {

@@ -4,6 +4,7 @@ extension StoreModel {
   package func changes(since old: StoreModel) -> [String] {
     Changes.of("collection", collections, old.collections)
       + Changes.of("relationship", byName(relationships), byName(old.relationships))
+      + Changes.of("expiry of", expiries, old.expiries)
       + Changes.of("fetched property of", fetched, old.fetched)
       + Changes.of("former name of", formerNames.collections, old.formerNames.collections)
       + Changes.of("former name of root", formerNames.roots, old.formerNames.roots)

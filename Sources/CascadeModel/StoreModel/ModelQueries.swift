@@ -116,13 +116,15 @@ extension StoreModel {
   }
 
   /// The schedule of a kind. If the model has `sweeps`, only the kinds named there run
-  /// automatically.
+  /// automatically, and what the age of rows demands.
   package func schedule(of kind: SweepKind) -> Schedule {
-    if let sweeps { return sweeps[kind] ?? .never }
+    if let schedule = sweeps?[kind] { return schedule }
+    if kind == .expired { return expiries.isEmpty ? .never : .hourly }
+    if sweeps != nil { return .never }
     switch kind {
     case .cascade, .refcount: return .immediate
     case .dangling, .unreachable, .files, .trash: return .daily
-    case .all, .unreferenced: return .never
+    case .all, .unreferenced, .expired: return .never
     }
   }
 
@@ -131,6 +133,7 @@ extension StoreModel {
     if let text = sweepTexts[kind] { return text }
     switch schedule(of: kind) {
     case .immediate: return "immediate"
+    case .hourly: return "@hourly"
     case .cron: return "@daily"
     case .every, .never: return "never"
     }

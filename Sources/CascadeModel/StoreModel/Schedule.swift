@@ -1,6 +1,6 @@
 /// What a sweep looks for and removes.
 package enum SweepKind: String, Hashable, Sendable, CaseIterable {
-  case cascade, refcount, dangling, unreachable, unreferenced, files, trash, all
+  case cascade, refcount, dangling, unreachable, unreferenced, files, trash, all, expired
 }
 
 extension [SweepKind] {
@@ -20,6 +20,7 @@ package enum Schedule: Hashable, Sendable {
   case cron(Cron)
 
   package static let daily = Schedule.cron(.daily)
+  package static let hourly = Schedule.cron(.hourly)
 
   /// A shorter interval would be polling; `immediate` does that better.
   private static let shortestInterval = Duration.seconds(1)

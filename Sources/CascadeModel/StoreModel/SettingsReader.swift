@@ -84,7 +84,7 @@ extension ModelValue {
   /// A century. Added to the time of any clock, it still fits.
   private static let longestDays = 36_525
 
-  fileprivate func duration() -> Duration? {
+  func duration() -> Duration? {
     guard let text = string("a duration such as \"10ms\" or \"1d\"") else { return nil }
     guard let duration = Duration(text: text) else {
       addProblem("\"\(text)\" is not a duration, such as \"10ms\", \"15m\" or \"1d\"")

@@ -18,6 +18,8 @@ package struct StoreModel: Hashable, Sendable {
   package internal(set) var freelyUnreferenced: Set<String> = []
   /// Collections whose nodes do not count for the hold limit.
   package internal(set) var withoutHold: Set<String> = []
+  /// By collection.
+  package internal(set) var expiries: [String: Expiry] = [:]
   /// By collection, then by name.
   package internal(set) var fetched: [String: [String: FetchedProperty]] = [:]
   /// In the order of the file.

@@ -9,7 +9,7 @@ internal import SQLiteJournal
 /// other connections nor waits for them. Each call sees one state of the store.
 package final class Reader: Numbering {
   package let db: Connection
-  let model: StoreModel
+  package let model: StoreModel
   let fetching = FetchCaches()
 
   /// The store must have been opened by a `Writer` before. A reader waits only if another

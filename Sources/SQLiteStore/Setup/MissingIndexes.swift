@@ -1,3 +1,4 @@
+internal import CascadeModel
 package import CascadeStore
 internal import CascadeSQLite
 internal import SQLiteBinding
@@ -21,8 +22,22 @@ extension Binding {
   /// Includes the columns of foreign keys: SQLite looks up the children of each row that is
   /// deleted.
   var missingIndexes: [MissingIndex] {
-    examinedRelations.flatMap(\.lookupColumns).filter { !$0.table.hasIndex(on: $0.columns) }
-      .map { MissingIndex(table: $0.table.name, columns: $0.columns) }.unique
+    (examinedRelations.flatMap(\.lookupColumns) + columnsOfTimes).filter {
+      !$0.table.hasIndex(on: $0.columns)
+    }
+    .map { MissingIndex(table: $0.table.name, columns: $0.columns) }.unique
+  }
+}
+
+extension Binding {
+  /// By which overdue rows are found.
+  private var columnsOfTimes: [(table: Table, columns: [String])] {
+    model.expiries.sorted { $0.key < $1.key }.compactMap { collection, expiry in
+      guard let table = collections[collection]?.table,
+        let column = expiry.column.flatMap(table.column)
+      else { return nil }
+      return (table, [column.name])
+    }
   }
 }
 

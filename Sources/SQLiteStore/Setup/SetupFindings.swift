@@ -12,12 +12,15 @@ extension Reader {
       let binding = try binding()
       return try Reader.libraryFindings + binding.findings + binding.replaceFindings(model)
         + triggerFindings(binding) + binding.rowFindings(db) + journalFindings()
+        + expiryFindings(binding)
     }
   }
 
   /// What `checkSetup` would find right after the store was attached, but for what does not fit.
   func setupFindings(of binding: Binding) throws -> [SetupFinding] {
-    let found = try binding.findings + binding.replaceFindings(model) + binding.rowFindings(db)
+    let found =
+      try binding.findings + binding.replaceFindings(model) + binding.rowFindings(db)
+      + expiryFindings(binding)
     return found.filter { $0.kind != .binding }
   }
 
