@@ -103,6 +103,8 @@ extension Commands {
     let seen =
       switch deletion["cause"]?.string {
       case "sweep": ", after an application's change"
+      case "job": ", by a deletion that was asked for"
+      case "expired": ", because of its age or what it hung on"
       case "unreachable": ", by a sweep that found nothing that keeps it"
       default: ""
       }

@@ -16,7 +16,7 @@ enum Usage {
       why NODE | FILE                       why it exists, or why it was deleted
       sweep [KIND...] [--dry-run] [--no-wait]
                                             cascade, refcount, dangling, unreachable,
-                                            unreferenced, files, trash, all
+                                            unreferenced, files, trash, expired, all
       lease NODE... [--collection C] [--owner NAME] [--for 15m]
                                             keeps nodes that nothing refers to yet: for a time,
                                             or until the command is interrupted

@@ -62,6 +62,7 @@ import Testing
       "cascaded_deletions_total{rule=explicit} 1", "cascaded_rejected_files{} 1",
       "cascaded_spool_files{state=rejected} 1", "cascaded_files_total{outcome=applied} 2",
       "cascaded_held_plans{} 0",
+      "cascaded_overdue_rows{} 0", "cascaded_overdue_seconds{} 0",
     ] { #expect(lines.contains { $0 == line }, "\(line)\n\(parser.output)") }
     #expect(lines.contains { $0.hasPrefix("cascaded_lock_hold_seconds_bucket{le=0.01}") })
     #expect(lines.contains { $0.hasPrefix("cascaded_last_sweep_seconds{}") })

@@ -45,6 +45,7 @@ import Testing
             "progress": nil,
             "longestReader": nil,
             "lockMs": ["p50": 0, "p99": 0, "max": 0], "heldPlans": [], "jobs": [],
+            "expired": ["waiting": 0, "oldest": .null],
             "lastSweep": nil,
             "schedules": .array(schedules),
           ]

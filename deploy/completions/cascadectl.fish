@@ -81,7 +81,7 @@ complete -c cascadectl -n '__cascadectl_is graph' -l format -x -a 'dot svg' -d '
 complete -c cascadectl -n '__cascadectl_is graph' -l depth -x -d 'The greatest distance in edges'
 complete -c cascadectl -n '__cascadectl_is graph' -l limit -x -d 'The greatest number of nodes'
 complete -c cascadectl -n '__cascadectl_is sweep' \
-    -a 'cascade refcount dangling unreachable unreferenced files trash all'
+    -a 'cascade refcount dangling unreachable unreferenced files trash expired all'
 complete -c cascadectl -n '__cascadectl_is sweep' -l dry-run -d 'Only tell what would be deleted'
 complete -c cascadectl -n '__cascadectl_is sweep' -l no-wait -d 'Do not wait for the end'
 complete -c cascadectl -n '__cascadectl_is lease' -l collection -x -a '(__cascadectl_collections)'

@@ -90,8 +90,9 @@ extension Control {
       service.requestSweep(kinds, by: call.peer.uid)
       return ["sweep": ["kinds": .array(kinds.map { .string($0.rawValue) }), "outcome": "begun"]]
     }
-    let plan = try await service.reader.read { try $0.planSweep(kinds) }
-    var result = SweepResult(wouldDo: plan, kinds)
+    var result = try await service.reader.read { [model = service.configuration.model] in
+      try $0.dryRun(of: kinds, model)
+    }
     if kinds.sweepsFiles { result.unreferenced = try await service.unreferencedFiles() }
     return ["sweep": result.json(number: 0)]
   }
@@ -265,6 +266,20 @@ extension SweepResult {
     byCollection = plan.byCollection
     byRule = plan.byRule
     blocked = plan.denials
+  }
+}
+
+extension StoreReading {
+  /// What a sweep would do.
+  fileprivate func dryRun(of kinds: [SweepKind], _ model: StoreModel) throws -> SweepResult {
+    let others = kinds.filter { $0 != .expired }
+    var result = SweepResult(kinds: kinds, outcome: .nothing)
+    if !others.isEmpty { result = SweepResult(wouldDo: try planSweep(others), kinds) }
+    if !kinds.expire(model) { return result }
+    for plan in try planExpired(at: SystemClock.wall()) {
+      result.add(SweepResult(wouldDo: plan, [.expired]))
+    }
+    return result
   }
 }
 

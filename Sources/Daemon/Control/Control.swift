@@ -142,7 +142,7 @@ final class Control {
       "lockMs": service.tally.recentHolds.json,
       "heldPlans": .array(
         service.condition.heldSweeps.map(\.heldPlan) + service.openJobs.compactMap(\.heldPlan)),
-      "jobs": .array(service.openJobs.map(\.json)),
+      "jobs": .array(service.openJobs.map(\.json)), "expired": service.passes.json,
       "lastSweep": service.lastSweep, "schedules": service.schedules,
     ]
   }

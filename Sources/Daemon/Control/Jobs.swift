@@ -96,6 +96,13 @@ extension Call {
   }
 }
 
+extension DeletionJob.Subject {
+  fileprivate var told: JSON {
+    guard case .overdue(let overdue) = self else { return json }
+    return ["collection": .string(overdue.collection), "expires": true]
+  }
+}
+
 extension DeletionJob {
   var json: JSON {
     [
@@ -103,7 +110,7 @@ extension DeletionJob {
       "deletedCount": .integer(Int64(deletedCount)),
       "of": total.map { .integer(Int64($0)) } ?? .null, "byCollection": counts(byCollection),
       "batch": batch.map(JSON.integer) ?? .null, "plan": plan.map(JSON.integer) ?? .null,
-      "blocked": .array(blocked), "subject": request.subject.json,
+      "blocked": .array(blocked), "subject": request.subject.told,
       "author": .string(request.author), "at": .integer(at),
     ]
   }
@@ -111,11 +118,17 @@ extension DeletionJob {
   /// As a plan that waits for approval, in the list of those.
   var heldPlan: JSON? {
     if state != .held { return nil }
+    let kinds: JSON = overdue == nil ? [] : [.string(SweepKind.expired.rawValue)]
     return [
-      "plan": plan.map(JSON.integer) ?? .null, "kinds": [], "job": .integer(number),
+      "plan": plan.map(JSON.integer) ?? .null, "kinds": kinds, "job": .integer(number),
       "deletedCount": .integer(Int64((total ?? 0) - deletedCount)), "edges": 0,
       "byCollection": counts(byCollection), "value": .null,
     ]
+  }
+
+  var heldText: String {
+    "job \(number) waits for approval: it would delete "
+      + "\(((total ?? 0) - deletedCount).counted("node", "nodes")); `cascadectl approve \(plan ?? 0)` allows it"
   }
 
   /// In the form of a change file's receipt.

@@ -1,4 +1,5 @@
 internal import CascadeModel
+internal import CascadeStore
 internal import Spool
 
 /// The current measurements of a store.
@@ -8,6 +9,7 @@ struct Gauges {
   let counts: SpoolDirectory.Counts
   let journal: Int
   let heldPlans: Int
+  let overdue: OverdueCount
   let oldestChange: Int64?
   let longestReader: Duration
   let tally: StoreCounters
@@ -20,9 +22,16 @@ extension StoreService {
     let oldest = [(try? spool.oldest()) ?? nil, journalSince?.at].compactMap(\.self).min()
     return Gauges(
       store: path, state: self.state.state, counts: counts,
-      journal: journal, heldPlans: condition.heldPlans.count + counts.held, oldestChange: oldest,
+      journal: journal, heldPlans: heldPlanCount + counts.held, overdue: passes.count,
+      oldestChange: oldest,
       longestReader: longestReader()?.time ?? .zero,
       tally: tally)
+  }
+}
+
+extension StoreService {
+  private var heldPlanCount: Int {
+    condition.heldPlans.count + openJobs.count { $0.state == .held }
   }
 }
 
@@ -73,6 +82,13 @@ extension Metrics {
     gauge("cascaded_held_plans", "Deletions that wait for approval.", stores) {
       Double($0.heldPlans)
     }
+    gauge("cascaded_overdue_rows", "Rows that are to go because of their age.", stores) {
+      Double($0.overdue.waiting)
+    }
+    gauge(
+      "cascaded_overdue_seconds", "How long the first of these rows has been overdue; 0 for none.",
+      stores
+    ) { Double($0.overdue.oldest ?? 0) / 1_000 }
     gauge("cascaded_journal_entries", "Journal entries not yet swept.", stores) {
       Double($0.journal)
     }

@@ -40,7 +40,7 @@ extension StoreService {
     openJobs = open
     guard let job else { return false }
     if job.state != .running {
-      report(job)
+      if job.overdue == nil { report(job) } else { noteEnd(of: job) }
       retriesFiles = true
     }
     jobsChanged.ring()
@@ -54,6 +54,10 @@ extension StoreWriter {
 
   func begin(_ request: DeletionJob.Request) throws -> Int64 {
     try attached().writer.begin(request, at: SystemClock.wall())
+  }
+
+  func beginExpired() throws -> BegunPasses {
+    try attached().writer.beginExpired(at: SystemClock.wall())
   }
 
   func cancel(job: Int64) throws -> DeletionJob? {

@@ -25,6 +25,7 @@ extension StoreService {
       try await lookThrough()
     }
     await tellOfMissingModel()
+    await countOverdue()
     hasLooked = hasLooked || !condition.isAtRest
     // A pause that came meanwhile is not in the store yet.
     if condition.pause != nil { try await savePause() }
@@ -99,6 +100,9 @@ extension StoreService {
 
   var state: (state: String, reason: String?) {
     let (state, reason) = condition.state(heldFiles: spoolCounts.held)
+    if state == "ok", let job = openJobs.first(where: { $0.state == .held }) {
+      return ("held", job.heldText)
+    }
     if ["ok", "held"].contains(state), let user = exclusiveUser { return ("waiting", user) }
     return state == "starting" ? (state, startText) : (state, reason)
   }

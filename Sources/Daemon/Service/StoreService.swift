@@ -57,6 +57,7 @@ final class StoreService {
   /// Jobs that run or wait for an approval, as of the last look.
   var openJobs: [DeletionJob] = []
   let jobsChanged = Broadcast()
+  var passes = ExpiryPassState()
   let progress = ProgressBoard()
   /// The status of the store's files when all work was done; nil if work is left.
   private var idleFileStatuses: [FileStatus?]?
@@ -150,7 +151,7 @@ final class StoreService {
     await withDiscardingTaskGroup { group in
       for work in [
         watchQueue, endLeases, retryPostponedSweeps, retryWaitingFiles, watchStore,
-        watchServer, followTimetable, runRequestedSweeps, work,
+        watchServer, followTimetable, runRequestedSweeps, followOverdue, work,
       ] {
         group.addTask(executorPreference: EventLoop.shared) { await work() }
       }

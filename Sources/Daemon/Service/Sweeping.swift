@@ -10,7 +10,17 @@ extension StoreService {
   func sweep(
     _ kinds: [SweepKind], because occasion: SweepRun.StartReason = .asked, by user: UInt32? = nil
   ) async throws -> SweepResult {
-    try await inTurn { try await sweepInTurn(kinds, occasion, user) }
+    if !kinds.expire(configuration.model) {
+      return try await inTurn { try await sweepInTurn(kinds, occasion, user) }
+    }
+    var result = SweepResult(kinds: kinds, outcome: .nothing)
+    let others = kinds.filter { $0 != .expired }
+    if !others.isEmpty {
+      result = try await inTurn { try await sweepInTurn(others, occasion, user) }
+      result.kinds = kinds
+    }
+    result.add(try await expire(because: occasion, by: user))
+    return result
   }
 
   private func sweepInTurn(
@@ -160,7 +170,7 @@ extension StoreService {
     }
   }
 
-  private func keep(
+  func keep(
     _ result: SweepResult, _ run: SweepRun, took time: Duration = .zero, by user: UInt32? = nil
   ) {
     if result.notices > 0 { noticesCame.ring() }
@@ -170,7 +180,9 @@ extension StoreService {
     timetable.note(run, of: result.kinds, number: sweepCount, took: time)
     refreshTimetable()
     condition.noteDenied(result.blocked)
-    if condition.noteResult(result) { report(result, number: sweepCount, by: user) }
+    // A held pass is one of the jobs that wait.
+    let isHeldPass = result.kinds == [.expired] && result.outcome == .held
+    if isHeldPass || condition.noteResult(result) { report(result, number: sweepCount, by: user) }
   }
 
   private func note(_ problems: [String]) {

@@ -103,7 +103,7 @@ struct TimetableEntry {
 extension Timetable {
   /// The form that `status` shows. A paused store has no next runs.
   func json(isPaused: Bool, at now: Int64) -> JSON {
-    let unlessNamed: [SweepKind] = [.all, .unreferenced]
+    let unlessNamed: [SweepKind] = [.all, .unreferenced, .expired]
     let shown = entries.filter { !unlessNamed.contains($0.kind) || $0.schedule != .never }
     return .array(shown.map { $0.json(isPaused: isPaused, trouble: trouble != nil, at: now) })
   }

@@ -187,12 +187,23 @@ function undoCell(batch) {
     told: undoneText }), h("div.soft.small", {}, `until ${moment(batch.undoUntil)}`)];
 }
 
+const causes = {
+  sweep: (batch) => ["an application's change", batch.id],
+  job: (batch) => ["a deletion that was asked for", `${batch.id} by ${batch.author}`],
+  expired: (batch) => ["the age of rows", batch.id],
+  file: (batch) => [`change file ${batch.id}`, batch.author ?? ""],
+};
+
+function causeCell(batch) {
+  const [what, detail] = (causes[batch.cause] ?? causes.file)(batch);
+  return [what, h("div.soft.small", {}, detail)];
+}
+
 async function drawBatches() {
   const { batches } = await ask("Batches", { newest: true, limit: 100 });
   const rows = batches.map((batch) => [
     [h("strong", {}, number(batch.batch)), h("div.soft.small", {}, moment(batch.at))],
-    [batch.cause === "sweep" ? "an application's change" : `change file ${batch.id}`,
-      h("div.soft.small", {}, batch.cause === "sweep" ? batch.id : (batch.author ?? ""))],
+    causeCell(batch),
     [count(batch.deletedCount, "node", "nodes"), h("div.soft.small", {},
       Object.entries(batch.byCollection).map(([n, v]) => `${number(v)} of ${n}`).join(", "))],
     undoCell(batch)]);
