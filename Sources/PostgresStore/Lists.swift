@@ -52,7 +52,7 @@ extension PostgresReader {
         """
       ).rows
       return try rows.map { row in
-        let summary = try BatchSummary(store, Int64(row[0]!)!)
+        let summary = try BatchSummary(store, Int64(row[0]!)!, withKept: true)
         let (at, isKept) = (Int64(row[1]!)!, row[8] == "t")
         let undone = row[6].flatMap { Int64($0) }.map {
           Batch.Undone(at: $0, by: row[7] ?? "", isPartly: isKept)

@@ -9,7 +9,8 @@ internal import PostgresTables
 /// Rejected plans.
 extension PostgresWriter {
   package func reject(plan number: Int64, at now: Int64) throws -> RejectedPlan? {
-    try store.transaction {
+    let restored = try restoreKept(ofPlan: number, at: now)
+    return try store.transaction {
       if let known = try rejected(number) { return known }
       let row = try db.run(
         "SELECT file, value, owns_causes, is_of_sum FROM cascade.plan WHERE number = \(number)"
@@ -17,7 +18,10 @@ extension PostgresWriter {
       // What is carried out is answered already.
       guard let row, let file = row[0], try store[meta: "sweep.plan"] != number else { return nil }
       var answer = RejectedPlan(plan: number, file: file.hasPrefix("/") ? nil : file)
-      answer.givenUp = try giveUp(number, file, value: row[1], ownsCauses: row[2] == "t")
+      answer.restored = restored
+      answer.givenUp = try countingGivenUp {
+        try giveUp(number, file, value: row[1], ownsCauses: row[2] == "t")
+      }
       if row[3] == "t" { try db.run(RecentDeletions.emptying) }
       try db.run("DELETE FROM cascade.plan WHERE number = \(number)")
       if let file = answer.file { try deletePlans(ofFile: file) }
@@ -27,17 +31,45 @@ extension PostgresWriter {
     }
   }
 
+  /// What the application had deleted comes back where it was kept, before the rest is given up: what refers
+  /// to it needs not be. If that is interrupted, the plan still waits for an answer.
+  private func restoreKept(ofPlan plan: Int64, at now: Int64) throws -> Int {
+    if !model.keepsAnyDeleted { return 0 }
+    let batch = try store.transaction { () -> Int64? in
+      let (batch, isOwn) = (try nextBatch(), "plan = \(plan) AND row IS NOT NULL")
+      let count = try db.run(
+        KeptDeletions.taking(
+          into: "\(batch)", from: "(SELECT * FROM cascade.journal WHERE \(isOwn))")
+      ).changed
+      if count == 0 { return nil }
+      try db.run("UPDATE cascade.journal SET row = NULL WHERE \(isOwn)")
+      try Ledger(store).addSweep(batch, at: now, deleted: count)
+      return batch
+    }
+    return try batch.map { try undo($0, by: "reject", at: now, manners: .none).restored } ?? 0
+  }
+
+  private func countingGivenUp(_ body: () throws -> Int) throws -> Int {
+    let givenUp = GivenUp(store)
+    if !model.keepsAnyDeleted { return try body() }
+    let before = try givenUp.count()
+    _ = try body()
+    try givenUp.forgetChanged()
+    return try max(0, givenUp.count() - before)
+  }
+
   private func rejected(_ number: Int64) throws -> RejectedPlan? {
     try db.run(
-      "SELECT file, given_up FROM cascade.rejected_plan WHERE number = \(number)"
+      "SELECT file, given_up, restored FROM cascade.rejected_plan WHERE number = \(number)"
     ).rows.first.map {
-      RejectedPlan(plan: number, file: $0[0], givenUp: Int($0[1]!)!)
+      RejectedPlan(
+        plan: number, file: $0[0], restored: Int($0[2]!)!, givenUp: Int($0[1]!)!)
     }
   }
 
   private func remember(_ answer: RejectedPlan) throws {
     try db.run(
-      "INSERT INTO cascade.rejected_plan VALUES(\(answer.plan), $1, \(answer.givenUp))",
+      "INSERT INTO cascade.rejected_plan VALUES(\(answer.plan), $1, \(answer.givenUp), \(answer.restored))",
       [answer.file])
   }
 

@@ -312,8 +312,9 @@ extension PostgresWriter {
     let files = try FileRows(store: store).take(into: batch, of: .daemon)
     // Also without a deletion: the names of what others deleted are kept as long as the batch.
     if try notices + waves.count.edges + files > 0 || hasDeleted(batch) {
+      let kept = try model.keepsAnyDeleted ? KeptDeletions.count(batch, store) : 0
       let entry = Ledger.entry(
-        ofSweep: batch, at: now, deleted: summary.deletedCount, edges: waves.count.edges,
+        ofSweep: batch, at: now, deleted: summary.deletedCount + kept, edges: waves.count.edges,
         notices: notices)
       let counts = begun.approved == nil && mayBeHeld
       let recent = counts ? RecentDeletions.adding(summary.byCollection, model, at: now) : []

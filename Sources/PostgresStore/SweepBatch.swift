@@ -58,6 +58,7 @@ extension PostgresWriter {
       .map { "\($0.number)" }
     let gone = "j.what = \(JournalSubject.gone.rawValue)"
     let isUnmissed = "j.subject = ANY(\(literal(arrayText(unmissed)))::int[])"
+    let keeps = store.model.keepsAnyDeleted
     // A plan has removed what is ended.
     let isEnded = isPlanned ? "false" : UsedKeys(store.binding).isEnded("j", by: "j")
     return """
@@ -67,7 +68,8 @@ extension PostgresWriter {
         RETURNING j.*),
       k AS (INSERT INTO cascade.deleted(batch, collection, is_own, bucket, keys)
         SELECT DISTINCT $1::bigint, j.subject, false, \(OwnSchema.bucket("j.key")), ARRAY[j.key] FROM j
-        WHERE \(gone) AND NOT j.told AND NOT \(isUnmissed)),
+        WHERE \(gone) AND NOT j.told AND NOT \(isUnmissed)\(keeps ? " AND j.row IS NULL" : "")),
+      \(keeps ? "r AS (\(KeptDeletions.taking(into: "$1::bigint", from: "j")))," : "")
       w AS (INSERT INTO cascade.work(batch, what, subject, key, other, done, told, is_manual)
         SELECT $1::bigint, j.what, j.subject, j.key, j.other,
           \(isUnfollowed(.lost)) OR \(isUnfollowed(.widowed)), j.told, j.is_manual FROM j

@@ -173,7 +173,7 @@ extension Undo {
     let rows = try store.db.run(
       """
       SELECT key, bool_or(row IS NOT NULL) FROM cascade.deleted_node
-      WHERE batch = \(batch) AND collection = \(table.number) AND is_own GROUP BY 1 ORDER BY 1
+      WHERE batch = \(batch) AND collection = \(table.number) AND (is_own OR row IS NOT NULL) GROUP BY 1 ORDER BY 1
       """
     ).rows
     for row in rows {

@@ -147,6 +147,10 @@ package struct GivenUp {
     }
   }
 
+  package func count() throws -> Int {
+    try Int(db.run("SELECT count(*) FROM cascade.given_up").integer ?? 0)
+  }
+
   /// Forgets references that were changed, and nodes that went or were given an edge.
   package func forgetChanged() throws {
     if try !isAny { return }

@@ -10,11 +10,13 @@ package struct BatchSummary {
   package var byCollection: [String: Int] = [:]
   package var byRule: [String: Int] = [:]
 
-  /// `counts`: how many nodes of each collection went by each rule, if that is known already.
-  package init(_ store: StoreConnection, _ batch: Int64, counts: [Int64: [Int64: Int]]? = nil)
-    throws
-  {
-    for (collection, rules) in try counts ?? BatchSummary.counts(store, batch) {
+  /// `counts`: how many nodes of each collection went by each rule, if that is known already. `withKept`: what
+  /// others had deleted counts, too, if its row is kept.
+  package init(
+    _ store: StoreConnection, _ batch: Int64, counts: [Int64: [Int64: Int]]? = nil,
+    withKept: Bool = false
+  ) throws {
+    for (collection, rules) in try counts ?? BatchSummary.counts(store, batch, withKept) {
       let name = store.binding.table(collection)?.collection ?? "?"
       for (rule, count) in rules {
         deletedCount += count
@@ -37,12 +39,12 @@ package struct BatchSummary {
 
   /// The rule 0 is none.
   private static func counts(
-    _ store: StoreConnection, _ batch: Int64
+    _ store: StoreConnection, _ batch: Int64, _ withKept: Bool
   ) throws -> [Int64: [Int64: Int]] {
     let rows = try store.db.run(
       """
       SELECT collection, coalesce(rule, 0), sum(size) FROM cascade.deleted
-      WHERE batch = \(batch) AND is_own GROUP BY 1, 2
+      WHERE batch = \(batch) AND (is_own\(withKept ? " OR rows IS NOT NULL" : "")) GROUP BY 1, 2
       """
     ).rows
     return rows.reduce(into: [:]) { counts, row in

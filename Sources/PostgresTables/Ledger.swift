@@ -30,9 +30,8 @@ package struct Ledger {
       """, [submission.id, submission.author, "\(submission.isLast)"] + values)
   }
 
-  /// One that deleted nothing.
-  package func addSweep(_ batch: Int64, at now: Int64) throws {
-    let entry = Ledger.entry(ofSweep: batch, at: now)
+  package func addSweep(_ batch: Int64, at now: Int64, deleted: Int = 0) throws {
+    let entry = Ledger.entry(ofSweep: batch, at: now, deleted: deleted)
     try store.db.run(entry.sql, entry.values)
   }
 

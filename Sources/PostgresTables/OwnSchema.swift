@@ -26,12 +26,13 @@ package enum OwnSchema {
     -- sweeps of that kind, because one of another kind has left it. Of the rows that a statement of an application
     -- causes, only the first has a `seq`: an index of all would take as long as to write them. `plan` is the
     -- held plan to which a row belongs (`Causes`): triggers leave it out, and so it costs them nothing.
-    -- `is_manual` tells of a stored edge whether a change had added it, or its source declared it.
+    -- `is_manual` tells of a stored edge whether a change had added it, or its source declared it. `row` and
+    -- `shape` are those of a row that an application deleted, as in `deleted`, if they are kept.
     CREATE SEQUENCE cascade.journal_seq;
     CREATE TABLE cascade.journal(
       seq bigint DEFAULT nextval('cascade.journal_seq'), what smallint NOT NULL,
       subject int NOT NULL, key text NOT NULL, other text, told boolean NOT NULL DEFAULT false,
-      kind text, at bigint, plan bigint, is_manual boolean);
+      kind text, at bigint, plan bigint, is_manual boolean, row text, shape bigint);
     CREATE INDEX journal_order ON cascade.journal(seq) WHERE seq IS NOT NULL;
     -- For keys that are used again: `at` numbers the statement where that matters.
     CREATE INDEX journal_keys ON cascade.journal(subject, key) WHERE \(UsedKeys.tellsOfRows);

@@ -18,7 +18,8 @@ struct SchemaUpgrade {
     }
     try store.db.execute(
       """
-      ALTER TABLE cascade.journal ADD COLUMN plan bigint, ADD COLUMN is_manual boolean;
+      ALTER TABLE cascade.journal ADD COLUMN plan bigint, ADD COLUMN is_manual boolean,
+        ADD COLUMN row text, ADD COLUMN shape bigint;
       ALTER TABLE cascade.work ADD COLUMN plan bigint, ADD COLUMN is_manual boolean;
       ALTER TABLE cascade.notice ADD COLUMN is_manual boolean;
       ALTER TABLE cascade.file ADD COLUMN plan bigint, ADD COLUMN \(FileRows.isOwn);

@@ -23,7 +23,7 @@ package struct SparedCauses {
     CREATE INDEX given_up_others ON cascade.given_up(what, subject, other);
     -- The answers to rejected plans; `file` is null for those of sweeps.
     CREATE TABLE cascade.rejected_plan(
-      number bigint PRIMARY KEY, file text, given_up bigint NOT NULL);
+      number bigint PRIMARY KEY, file text, given_up bigint NOT NULL, restored bigint NOT NULL);
     """
 
   package let areAny: Bool

@@ -10,12 +10,14 @@ internal import PostgresBinding
 package struct Triggers {
   let binding: Binding
   let dialect: Dialect
+  private let model: StoreModel
   let role: String
   /// What each trigger does at its end.
   let wake: String
 
   package init(_ store: StoreConnection, role: String) {
     (binding, dialect, self.role) = (store.binding.watched, store.dialect, role)
+    model = store.model
     wake = Notification.wake(store.server.location)
   }
 
@@ -49,7 +51,8 @@ package struct Triggers {
       !binding.relations(from: table).isEmpty || !binding.relations(to: table).isEmpty
       || !binding.storedFiles(of: table).isEmpty
       || EdgeEnd.allCases.contains { binding.isPartlySeen(table.collection, at: $0) }
-    if !isRelated || table.isManaged { return [] }
+    if table.isManaged { return [] }
+    if !isRelated { return model.keepsDeleted(table.collection) ? gone(table) : [] }
     return gone(table) + [changed(table)] + truncated(table) + arrived(table)
   }
 
@@ -99,12 +102,14 @@ package struct Triggers {
 
   /// The loss of a node; nothing if nothing may follow from it, and nothing is owed to it: what is ends
   /// with the node.
-  private func gone(_ table: MappedTable, _ keys: String) -> String {
+  private func gone(_ table: MappedTable, _ keys: String, isDeletion: Bool = false) -> String {
     let at = binding.hasOrder(table) ? UsedKeys.now : "NULL"
+    let isKept = isDeletion && model.keepsDeleted(table.collection)
+    let row = isKept ? "(o.*)::text, \(KeptShapes.now(table.name)), " : ""
     let loss = """
-      \(Triggers.journaling("what, subject, at, key")) \(JournalSubject.gone.rawValue), \(table.number), \(at), \(keys);
+      \(Triggers.journaling("what, subject, at, \(isKept ? "row, shape, " : "")key")) \(JournalSubject.gone.rawValue), \(table.number), \(at), \(row)\(keys);
       """
-    if binding.isMissed(table) || binding.mayHaveLost(table) { return loss }
+    if isKept || binding.isMissed(table) || binding.mayHaveLost(table) { return loss }
     if !binding.isDeniable(table) { return "" }
     return """
       IF EXISTS (SELECT FROM cascade.blocked b WHERE b.collection = \(table.number)) THEN
@@ -137,7 +142,8 @@ package struct Triggers {
     let denials = denials(table, old)
     let keys = "\(table.key.text("o")) FROM \(old)"
     let statements =
-      [denials, gone(table, keys), owed(table, keys)] + edges.map { lost($0, old) }
+      [denials, gone(table, keys, isDeletion: true), owed(table, keys)]
+      + edges.map { lost($0, old) }
     let body = statements.filter { !$0.isEmpty }.joined(separator: "\n")
     if body.isEmpty { return [] }
     return [

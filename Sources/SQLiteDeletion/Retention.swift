@@ -118,7 +118,7 @@ extension Connection {
     func batches(of table: String, _ condition: String = "true") -> String {
       """
       SELECT t.batch, \(time(ofBatch: "t.batch")), iif(\(isOpen), \(Retention.Ties.openWork.rawValue), 0)
-      FROM (SELECT DISTINCT batch FROM \(table) WHERE batch > ?1 AND \(condition)
+      FROM (SELECT DISTINCT batch FROM \(table) WHERE batch > ?1 AND batch > \(TrashLayout.batchOfKept) AND \(condition)
         ORDER BY batch LIMIT \(Retention.page)) AS t
       """
     }
@@ -177,7 +177,7 @@ extension Connection {
     let count = try integer(
       generated: """
         SELECT count(*) FROM (
-          SELECT batch FROM cascade_trash_layout
+          SELECT batch FROM cascade_trash_layout WHERE batch > \(TrashLayout.batchOfKept)
           UNION SELECT batch FROM cascade_trash_file
           WHERE fate = \(FileFate.trashed.rawValue)) AS t
         WHERE ?1 IS NULL OR \(Connection.time(ofBatch: "t.batch")) < ?1

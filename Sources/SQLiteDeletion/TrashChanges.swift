@@ -24,10 +24,7 @@ extension Writer {
   /// down.
   private var sideId: Query {
     get throws {
-      let lowest = try db.integer(
-        "SELECT id FROM cascade_trash WHERE batch = ? AND id > ? ORDER BY id LIMIT 1",
-        .integer(current.batch), .integer(NumberRange.sideEntries))
-      return "\(bind: lowest ?? .max) - row_number() OVER ()"
+      "\(bind: try db.lastSideId(of: current.batch)) - row_number() OVER ()"
     }
   }
 

@@ -95,6 +95,7 @@ extension Writer {
     let watches = try numberWatches(binding.meanings)
     let refusals = RequiredDenials(binding: binding, rulesSeen: identities.counters.rulesSeen)
     let watching = WatchTriggers(watches: watches, binding: binding)
+    for layout in watching.keptLayouts { try db.recordKept(layout) }
     let lists = try db.isTrackingLists ? watching.listTriggers : []
     return watching.all + lists + refusals.triggers
   }

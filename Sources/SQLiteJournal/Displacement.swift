@@ -34,7 +34,8 @@ extension WatchTriggers {
         return lost.isEmpty
           ? nil : Displacement(key: unique, condition: lost.joined(separator: " OR "))
       }
-      if values.isEmpty && binding.unlinked.contains(rows.id) { return nil }
+      let isUnlinked = values.isEmpty && binding.unlinked.contains(rows.id)
+      if isUnlinked && !binding.model.keepsDeleted(rows.collection) { return nil }
       return Displacement(
         key: unique, condition: "NOT (\(sameNode.joined(separator: " AND ")))",
         isOfOtherNode: true)
@@ -76,6 +77,7 @@ extension WatchedTable {
       }
       let statements = zip(unique, rows).flatMap { displacement, rows in
         watches.map { insert($0, from: rows, isGone: displacement.isOfOtherNode ? suspicion : nil) }
+          + (displacement.isOfOtherNode ? kept?.keeping("o", of: table, from: rows) ?? [] : [])
       }
       return Trigger(
         "cascade_\(what)_\(name)", event, on: table,

@@ -56,7 +56,18 @@ package struct WatchTriggers {
       watches: watches.filter { $0.meaning.watchSubject == .rows(of: rows.id) },
       unique: binding.model.watchesReplacedRows(rows.collection)
         ? possibleDisplacements(rows, table) : [],
-      arrivals: binding.journalsArrivals(rows) ? rows.id : nil)
+      arrivals: binding.journalsArrivals(rows) ? rows.id : nil, kept: keptLayout(rows, table))
+  }
+
+  /// Nil if rows of the collection are not kept that applications delete.
+  private func keptLayout(_ rows: NodeTable, _ table: Table) -> TrashLayout? {
+    if !binding.model.keepsDeleted(rows.collection) { return nil }
+    return TrashLayout(.row, table, keys: rows.keyNames, collection: rows.id)
+  }
+
+  /// Of all rows that are kept.
+  var keptLayouts: [TrashLayout] {
+    binding.collections.values.compactMap { rows in rows.table.flatMap { keptLayout(rows, $0) } }
   }
 
   private func joinSubject(_ subject: Watch.Subject) -> WatchedTable? {
@@ -81,6 +92,8 @@ package struct WatchedTable {
   let unique: [Displacement]
   /// The collection, if a row is journaled that comes under the key of one that was deleted.
   var arrivals: Int64?
+  /// How rows are kept that an application deletes; nil if they are not.
+  var kept: TrashLayout?
 
   /// The numbers of its watches that journal nodes, as a list.
   var watchesOfNodes: String {
@@ -92,7 +105,7 @@ package struct WatchedTable {
   var onDelete: Trigger {
     Trigger(
       "cascade_delete_\(name)", "BEFORE DELETE", on: table, when: nil,
-      watches.map { insert($0, isGone: isGone()) })
+      watches.map { insert($0, isGone: isGone()) } + (kept?.keeping("OLD", of: table) ?? []))
   }
 
   /// AFTER: another trigger that changes the row may have changed it back.

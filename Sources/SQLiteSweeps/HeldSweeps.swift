@@ -140,6 +140,7 @@ extension Writer {
     current.batch = identities.counters.serial
     try noteEnded(part)
     try db.keepUses(above: part.low, upTo: part.high)
+    try forgetKept(part)
     try db.run(
       "DELETE FROM cascade_journal WHERE seq > ? AND seq <= ?", .integer(part.low),
       .integer(part.high))

@@ -53,12 +53,14 @@ extension Writer {
   /// The rows of a plan are deleted behind its end.
   private func deleteReadJournal(above low: Int64, upTo end: Int64) throws {
     let kinds = sweepRun.part
-    if !kinds.readsJournal || sweepRun.plan != nil { return }
+    if let plan = sweepRun.plan { return try takeKept(ofPlan: plan.number) }
+    if !kinds.readsJournal { return }
     let other = kinds.cascades ? SweepKind.refcount : .cascade
     let end = kinds.cascades && kinds.counts ? end : min(end, try db.journalPosition(other))
     if try db.ownsJournalRows { return try deleteUnowned(Slice(low: low, high: max(low, end))) }
     try noteEnded(Slice(low: 0, high: end))
     try freeDeleted(Slice(low: 0, high: end))
+    try takeKept(Slice(low: 0, high: end))
     try db.run("DELETE FROM cascade_journal WHERE seq <= ?", .integer(end))
     try db.run(
       generated: "DELETE FROM cascade_meta AS m WHERE \(MetaKey.isNotifiedRange) AND value <= ?",
@@ -73,6 +75,7 @@ extension Writer {
     let scope = try JournalScope(plan: nil, db)
     try noteEnded(read, scope.and("j"))
     try freeDeleted(read, scope.and("j"))
+    try takeKept(read, scope.and("j"))
     try db.keepUses(above: read.low, upTo: read.high)
     try db.run(
       generated: """

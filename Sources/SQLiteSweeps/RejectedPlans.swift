@@ -16,31 +16,68 @@ internal import SQLiteDeletion
 ///    it leads to. The journal does not tell of it any more.
 /// 2. A node that is deleted, or whose reference leads elsewhere, is free of it; so is all that refers to
 ///    a node that is there again, and then deleted again.
-/// 3. The plan's row stays, for the same answer again.
+/// 3. What the application had deleted itself, as far as it was kept, is a batch then, which is to be undone:
+///    with that, what refers to it is given up no more.
+/// 4. The plan's row stays, for the same answer again.
 extension Writer {
-  package func reject(plan number: Int64, at now: Int64) throws -> RejectedPlan? {
+  /// Also returns the batch that is to be undone, if there is one.
+  package func giveUp(
+    plan number: Int64, at now: Int64
+  ) throws -> (answer: RejectedPlan?, batch: Int64?) {
     clock.now = now
-    guard let plan = try storedPlan(number) else { return nil }
-    if plan.end == .rejected { return plan.answer }
-    if plan.end == .carriedOut || plan.isApproved { return nil }
+    guard let plan = try storedPlan(number) else { return (nil, nil) }
+    if plan.end == .rejected { return (plan.answer, nil) }
+    if plan.end == .carriedOut || plan.isApproved { return (nil, nil) }
     if let job = plan.job {
       try reject(job: job)
-      return RejectedPlan(plan: number)
+      return (RejectedPlan(plan: number), nil)
     }
     try adaptToSchema()
     let count = try plan.isOfFile || plan.value != nil ? plan.referring : findGivenUp(plan)
     defer { clearPlan() }
-    try group {
+    let batch = try group {
       try emptyWindow(ofOpen: number)
       try storeGivenUp()
+      let batch = try takeKept(ofRejected: number)
       try db.run("DELETE FROM cascade_candidate WHERE plan = ?", .integer(number))
       try endPlan(number, as: .rejected)
       try db.run(
         "UPDATE cascade_plan SET given_up = ? WHERE plan = ?", .integer(Int64(count)),
         .integer(number))
+      return batch
     }
     try removeEndedRows()
-    return try storedPlan(number)?.answer
+    return (try storedPlan(number)?.answer, batch)
+  }
+
+  /// Makes a batch of what was kept of its causes. Nil if that is nothing.
+  private func takeKept(ofRejected plan: Int64) throws -> Int64? {
+    current = TransactionState()
+    current.batch = identities.counters.serial
+    try takeKept(ofPlan: plan)
+    if current.counts.kept == 0 { return nil }
+    try record(sweepSubmission)
+    identities.counters.serial += 1
+    try db.setMeta(.undoBatch, current.batch)
+    return current.batch
+  }
+
+  /// Notes what is back, and what stays given up all the same.
+  package func note(
+    restored: Int, givenUp: Int, ofRejected plan: Int64
+  ) throws -> RejectedPlan? {
+    try group {
+      try db.run(
+        "UPDATE cascade_plan SET restored = ?, given_up = ? WHERE plan = ?",
+        .integer(Int64(restored)), .integer(Int64(givenUp)), .integer(plan))
+    }
+    return try storedPlan(plan)?.answer
+  }
+
+  /// How much is given up, after what is over.
+  package func countGivenUp() throws -> Int {
+    try dropOverGivenUp()
+    return Int(try db.integer("SELECT count(*) FROM cascade_given_up WHERE name <> 0") ?? 0)
   }
 
   private struct StoredPlan {
@@ -54,11 +91,13 @@ extension Writer {
     let end: PlanEnd?
     let givenUp: Int
     let ownEnd: Int64
+    let restored: Int
 
     var job: Int64? { DeletionJob.job(ofPlanFile: file) }
     var isOfFile: Bool { !id.isEmpty && job == nil }
     var answer: RejectedPlan {
-      RejectedPlan(plan: number, file: isOfFile ? file : nil, givenUp: givenUp)
+      RejectedPlan(
+        plan: number, file: isOfFile ? file : nil, restored: restored, givenUp: givenUp)
     }
   }
 
@@ -66,7 +105,7 @@ extension Writer {
     try db.first(
       """
       SELECT id, file, owns, approved, value, coalesce(referring, 0), ended, given_up,
-        coalesce(own_end, 0)
+        coalesce(own_end, 0), restored
       FROM cascade_plan WHERE plan = ?
       """, .integer(number)
     ) { row in
@@ -74,7 +113,7 @@ extension Writer {
         number: number, id: row.text(0), file: row.text(1), owns: row.integer(2) != 0,
         isApproved: row.integer(3) != 0, value: row.optionalText(4),
         referring: Int(row.integer(5)), end: PlanEnd(rawValue: row.integer(6)),
-        givenUp: Int(row.integer(7)), ownEnd: row.integer(8))
+        givenUp: Int(row.integer(7)), ownEnd: row.integer(8), restored: Int(row.integer(9)))
     }
   }
 

@@ -201,12 +201,13 @@ extension Writer {
     // A node that stayed for a reason that may pass is examined again, so its row must stay.
     if current.step.hasSkippedNodes || !sweepRun.part.readsJournal { return }
     try forEachSliceInSteps("SELECT id FROM temp.due_candidates", deleteDueCandidates)
-    if sweepRun.plan != nil { return }
+    if let plan = sweepRun.plan { return try takeKeptInSteps(ofPlan: plan.number) }
+    let most = try db.hasKept ? lock.pace.rows : lock.pace.rows * 10
     // The last row is deleted at the end of the sweep: until then, new rows get higher numbers.
     let end = try endOfReadOrOwnRows - 1
     var low = try max(db.journalFloor, db.integer("SELECT min(seq) FROM cascade_journal") ?? end)
     while low < end {
-      low = min(end, low + lock.pace.rows * 10)
+      low = min(end, low + most)
       try step { try deleteReadJournal(upTo: low) }
       try yieldLock()
     }

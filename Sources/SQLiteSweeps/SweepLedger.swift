@@ -6,7 +6,9 @@ extension Writer {
   /// Records a sweep in one transaction, unless it changed nothing. If it deleted nothing, the trash
   /// may have names of nodes that were gone before: then these are all that there is to record.
   func recordAtOnce() throws {
-    if current.sweep.isResumed { return try addToDeletedCount(current.counts.deletedCount) }
+    if current.sweep.isResumed {
+      return try addToDeletedCount(current.counts.deletedCount + current.counts.kept)
+    }
     let kept = try db.integer(
       "SELECT 1 FROM cascade_trash_layout WHERE batch = ? LIMIT 1", .integer(current.batch))
     if current.done > 0 || kept != nil { try record(sweepSubmission) }
@@ -47,7 +49,8 @@ extension Writer {
       """, .integer(current.batch), .text(submission.id), .integer(submission.part),
       .integer(submission.fingerprint), .text(submission.author), .integer(submission.at),
       .text(submission.isLast ? "applied" : "partial"), .integer(submission.line),
-      .integer(Int64(current.counts.deletedCount)), .integer(Int64(current.counts.edgesAdded)),
+      .integer(Int64(current.counts.deletedCount + current.counts.kept)),
+      .integer(Int64(current.counts.edgesAdded)),
       .integer(Int64(current.counts.edgesRemoved)), .integer(Int64(current.counts.notices)),
       .integer(Int64(current.counts.passedOver)))
   }

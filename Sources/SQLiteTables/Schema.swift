@@ -147,6 +147,7 @@ package enum Schema {
       own_end INTEGER,
       ended INTEGER,
       given_up INTEGER NOT NULL DEFAULT 0,
+      restored INTEGER NOT NULL DEFAULT 0,
       UNIQUE(id, checksum)) STRICT
     """,
     "CREATE INDEX IF NOT EXISTS cascade_plan_file ON cascade_plan(file)",
@@ -381,6 +382,7 @@ package enum Schema {
     ("cascade_plan", "own_end", "INTEGER"),
     ("cascade_plan", "ended", "INTEGER"),
     ("cascade_plan", "given_up", "INTEGER NOT NULL DEFAULT 0"),
+    ("cascade_plan", "restored", "INTEGER NOT NULL DEFAULT 0"),
     ("cascade_candidate", "plan", "INTEGER"),
     ("cascade_job", "standing", "INTEGER"),
   ]

@@ -68,6 +68,8 @@ package struct ChangeCounts {
   package var deletedByCollection: [String: Int] = [:]
   package var deletedByRule: [String: Int] = [:]
   package var filesReleased = 0
+  /// Rows that an application had deleted, and that this batch keeps.
+  package var kept = 0
   package var edgesAdded = 0
   package var edgesRemoved = 0
   package var notices = 0

@@ -5,7 +5,7 @@ internal import SQLiteBinding
 package import SQLiteTables
 internal import SQLiteJournal
 internal import SQLiteEdges
-package import SQLiteDeletion
+internal import SQLiteDeletion
 
 /// Brings back what a batch deleted.
 ///

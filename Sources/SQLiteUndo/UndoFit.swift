@@ -1,7 +1,7 @@
 internal import CascadeModel
 internal import CascadeEngine
 internal import SQLiteBinding
-internal import SQLiteDeletion
+internal import SQLiteTables
 
 /// How the rows of a layout fit their table as it is now. The layout has the names that its columns have
 /// now, so these are what a column is known by (`FollowedTables.swift`).

@@ -130,7 +130,7 @@ func problems(in text: String) -> [String] {
     #expect(schedules.filter { $0.1 == .immediate }.map(\.0) == [.cascade, .refcount])
     #expect(
       schedules.filter { $0.1 == daily }.map(\.0) == [.dangling, .unreachable, .files, .trash])
-    #expect(schedules.filter { $0.1 == .never }.map(\.0) == [.unreferenced, .all])
+    #expect(schedules.filter { $0.1 == .never }.map(\.0) == [.unreferenced, .all, .expired])
   }
 
   @Test func `with sweeps, only the kinds named run by themselves`() throws {

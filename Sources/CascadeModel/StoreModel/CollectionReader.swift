@@ -2,7 +2,7 @@
 struct CollectionReader {
   private static let keys = [
     "table", "key", "types", "replace", "undo", "unreferenced", "hold", "fetched", "was",
-    "expires",
+    "expires", "keepDeleted",
   ]
 
   private let entry: ModelValue
@@ -22,6 +22,7 @@ struct CollectionReader {
       if fields["unreferenced"]?.bool() == true { model.freelyUnreferenced.insert(name) }
       if fields["hold"]?.bool() == false { model.withoutHold.insert(name) }
       fields["was"].map { FormerNamesReader(collection: name).read($0, into: &model.formerNames) }
+      model.keptDeleted[name] = fields["keepDeleted"]?.bool()
       fields["expires"].map { model.expiries[name] = ExpiryReader.read($0) }
       let fetched = fields["fetched"].map(FetchedReader.read) ?? [:]
       if !fetched.isEmpty { model.fetched[name] = fetched }
@@ -39,7 +40,7 @@ struct CollectionReader {
   }
 
   private func managed(_ fields: Fields) -> StoreModel.Collection {
-    for key in ["key", "replace", "undo", "expires"] {
+    for key in ["key", "replace", "undo", "expires", "keepDeleted"] {
       fields[key]?.addProblem("\"\(key)\" applies to a table, but \"table\" is missing")
     }
     return .managed(types: fields["types"].map(types) ?? [:])

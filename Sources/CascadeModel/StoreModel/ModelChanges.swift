@@ -4,6 +4,7 @@ extension StoreModel {
   package func changes(since old: StoreModel) -> [String] {
     Changes.of("collection", collections, old.collections)
       + Changes.of("relationship", byName(relationships), byName(old.relationships))
+      + Changes.of("keepDeleted of", keptDeleted, old.keptDeleted)
       + Changes.of("expiry of", expiries, old.expiries)
       + Changes.of("fetched property of", fetched, old.fetched)
       + Changes.of("former name of", formerNames.collections, old.formerNames.collections)
@@ -22,6 +23,7 @@ extension StoreModel {
       (roots != old.roots, "roots"),
       (sweeps != old.sweeps, "sweeps"), (limits != old.limits, "limits"),
       (trash != old.trash, "trash"), (retention != old.retention, "keep"),
+      (keepsAllDeleted != old.keepsAllDeleted, "keepDeleted"),
       (secureDelete != old.secureDelete, "secureDelete"),
     ].filter(\.0).map { "\($0.1) changed" }
   }

@@ -115,6 +115,14 @@ extension StoreModel {
     }
   }
 
+  /// Whether rows of a collection are kept that applications delete.
+  package func keepsDeleted(_ collection: String) -> Bool {
+    guard case .mapped = collections[collection], trash > .zero else { return false }
+    return keptDeleted[collection] ?? keepsAllDeleted
+  }
+
+  package var keepsAnyDeleted: Bool { collections.keys.contains(where: keepsDeleted) }
+
   /// The schedule of a kind. If the model has `sweeps`, only the kinds named there run
   /// automatically, and what the age of rows demands.
   package func schedule(of kind: SweepKind) -> Schedule {

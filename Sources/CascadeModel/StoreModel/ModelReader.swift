@@ -3,7 +3,7 @@
 struct ModelReader {
   private static let keys = [
     "store", "spool", "exclusive", "strict", "collections", "relationships", "files", "roots",
-    "sweeps", "limits", "trash", "keep", "secureDelete",
+    "sweeps", "limits", "trash", "keep", "keepDeleted", "secureDelete",
   ]
 
   private let file: ModelValue
@@ -17,6 +17,7 @@ struct ModelReader {
     model.spool = fields["spool"]?.absolutePath()
     model.exclusive = fields["exclusive"]?.bool() ?? false
     model.strict = fields["strict"]?.bool() ?? false
+    model.keepsAllDeleted = fields["keepDeleted"]?.bool() ?? false
     fields["collections"].map { CollectionReader($0).read(into: &model) }
     fields["files"].map { FileRootsReader().read($0, into: &model) }
     let names = DeclaredNames(model)

@@ -18,6 +18,9 @@ package struct StoreModel: Hashable, Sendable {
   package internal(set) var freelyUnreferenced: Set<String> = []
   /// Collections whose nodes do not count for the hold limit.
   package internal(set) var withoutHold: Set<String> = []
+  /// Whether rows are kept that applications delete, of all collections or of some.
+  package internal(set) var keepsAllDeleted = false
+  package internal(set) var keptDeleted: [String: Bool] = [:]
   /// By collection.
   package internal(set) var expiries: [String: Expiry] = [:]
   /// By collection, then by name.

@@ -4,6 +4,7 @@ package import CascadeStore
 internal import CascadeEngine
 internal import SQLiteBinding
 internal import SQLiteDeletion
+internal import SQLiteTables
 internal import SQLiteUndo
 
 extension Reader {
@@ -52,7 +53,7 @@ extension Reader: DeletionTrail {
         CROSS JOIN main.cascade_trash_layout AS l ON l.collection = c.id
         CROSS JOIN main.cascade_trash AS t
           ON t.batch = l.batch AND t.layout = l.layout AND t.part = 0
-        WHERE c.name = ?1 AND l.kind IN ('row', 'object', 'name')
+        WHERE c.name = ?1 AND l.batch > \(TrashLayout.batchOfKept) AND l.kind IN ('row', 'object', 'name')
         AND (t.c0 COLLATE \(quoted(collation)) IN (?2, ?3, ?4)
           OR (l.kind = 'row' AND \(isRow.joined(separator: " AND "))))
         AND l.batch <= ?\(parts.count + 5)
@@ -82,7 +83,7 @@ extension Reader: DeletionTrail {
         )
         SELECT c.name, \(TrashLayout.key(keys: "l.keys")), m.name, oc.name,
           coalesce(\(TrashLayout.key(keys: "ol.keys", of: "ot")), x.key, o.key), s.rule,
-          l.kind <> 'name'
+          l.kind <> 'name' AND s.via IS NOT \(TrashLayout.byApplication)
         FROM step AS s
         JOIN main.cascade_trash AS t ON t.batch = ?2 AND t.id = s.id AND t.part = 0
         JOIN main.cascade_trash_layout AS l ON l.batch = ?2 AND l.layout = t.layout

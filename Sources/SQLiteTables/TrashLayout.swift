@@ -1,7 +1,6 @@
 internal import CascadeModel
 package import CascadeSQLite
-internal import SQLiteBinding
-internal import SQLiteTables
+package import SQLiteBinding
 
 /// Describes an entry of the trash: what it is, and which of its values is in which column of
 /// `cascade_trash`. The columns of the key come first. A layout is written once for each batch and
@@ -34,9 +33,17 @@ package struct TrashLayout: Hashable {
   package var types: [String] = []
   package var keys = 1
 
+  package init(
+    kind: Kind, collection: Int64? = nil, subject: String = "", columns: [String?] = [],
+    types: [String] = [], keys: Int = 1
+  ) {
+    (self.kind, self.collection, self.subject) = (kind, collection, subject)
+    (self.columns, self.types, self.keys) = (columns, types, keys)
+  }
+
   package static let columnsPerPart = 16
 
-  var parts: Range<Int> {
+  package var parts: Range<Int> {
     0..<max(1, (columns.count + TrashLayout.columnsPerPart - 1) / TrashLayout.columnsPerPart)
   }
 
@@ -51,7 +58,7 @@ package struct TrashLayout: Hashable {
       + "WHERE w.batch = t.batch AND w.id = t.id AND w.part = \(part))"
   }
 
-  static func alias(ofPart part: Int) -> String { part == 0 ? "t" : "t\(part)" }
+  package static func alias(ofPart part: Int) -> String { part == 0 ? "t" : "t\(part)" }
 
   /// The FROM clause: entries of the trash with all of their parts, called `t`, `t1` and so on.
   package var fromEntries: String {
@@ -67,10 +74,39 @@ package struct TrashLayout: Hashable {
   /// Entries in a slice of ids, bound behind batch and layout.
   package static let isInSlice = "\(isOfLayout) AND t.id > ?3 AND t.id <= ?4"
 
-  fileprivate var identity: [Value] {
+  package var identity: [Value] {
     let names = JSON.array(columns.map { $0.map(JSON.string) ?? .null }).text
     let types = JSON.array(types.map(JSON.string)).text
     return [.text(kind.rawValue), .integer(collection), .text(subject), .text(names), .text(types)]
+  }
+}
+
+// MARK: - Rows that applications delete
+
+extension TrashLayout {
+  /// Triggers keep such rows under this batch, by the number of the row of the journal that tells of the
+  /// deletion, until a sweep has read that (`KeptDeletions.swift`).
+  package static let batchOfKept: Int64 = 0
+
+  /// What a row went because of, where that is no node: its application deleted it.
+  package static let byApplication: Int64 = 0
+
+  /// The number of the layout under that batch: the same for the same layout.
+  package var numberOfKept: Int64 { Fingerprint(identity.description).signed & .max }
+
+  /// The statements of a trigger that keep the row `row`. What the daemon itself deletes is kept elsewhere.
+  package func keeping(_ row: String, of table: Table, from rows: String = "") -> [String] {
+    let values = values(of: row, in: table).map(\.text)
+    return parts.map { part in
+      let first = part * TrashLayout.columnsPerPart
+      let own = values[first..<min(first + TrashLayout.columnsPerPart, values.count)]
+      let columns = own.indices.map { ", c\($0 - first)" }.joined()
+      let isOthers = "NOT EXISTS (SELECT 1 FROM cascade_muted)"
+      return "INSERT OR REPLACE INTO cascade_trash(batch, id, part, layout, via\(columns)) "
+        + "SELECT \(TrashLayout.batchOfKept), last_insert_rowid(), \(part), \(numberOfKept), "
+        + "\(TrashLayout.byApplication), \(own.joined(separator: ", ")) "
+        + (rows.isEmpty ? "WHERE \(isOthers)" : "\(rows) AND \(isOthers)")
+    }
   }
 }
 
@@ -88,7 +124,7 @@ extension TrashLayout {
   }
 
   /// All columns of a table except generated ones, the key first.
-  init(_ kind: Kind, _ table: Table, keys: [String] = [], collection: Int64? = nil) {
+  package init(_ kind: Kind, _ table: Table, keys: [String] = [], collection: Int64? = nil) {
     let first = Set(keys.map(\.folded))
     let rest = table.columns.filter { !$0.isGenerated && !first.contains($0.name.folded) }
     var columns: [String?] = keys + rest.map(\.name)
@@ -99,65 +135,26 @@ extension TrashLayout {
       types: table.types(of: columns), keys: keys.count)
   }
 
-  func values(of alias: String, in table: Table) -> [Query] {
+  package func values(of alias: String, in table: Table) -> [Query] {
     columns.map { "\(alias).\($0.map(quoted) ?? table.rowid ?? "rowid")" }
-  }
-}
-
-extension Writer {
-  /// Writes entries into the trash, with their ids and values by the layout. `reason`: the columns
-  /// via, name and rule.
-  func writeToTrash(
-    _ layout: TrashLayout, id: Query, values: [Query], reason: String = "NULL, NULL, NULL",
-    from rows: Query
-  ) throws {
-    let number = try layoutNumber(layout)
-    var count = 0
-    for part in layout.parts {
-      let first = part * TrashLayout.columnsPerPart
-      let values = values[first..<min(first + TrashLayout.columnsPerPart, values.count)]
-      let columns = values.indices.map { ", c\($0 - first)" }.joined()
-      try db.run(
-        """
-        INSERT OR IGNORE INTO main.cascade_trash(batch, id, part, layout, via, name, rule\(columns))
-        SELECT \(bind: current.batch), \(id), \(part), \(bind: number), \(reason),
-          \(values.joined(separator: ", ")) FROM \(rows)
-        """)
-      if part == 0 { count = db.changes }
-    }
-    try countTrashedEntries(layout, count: count)
-  }
-
-  func countTrashedEntries(_ layout: TrashLayout, count: Int) throws {
-    if count == 0 { return }
-    let (identity, number) = (layout.identity, try layoutNumber(layout))
-    try db.run(
-      """
-      INSERT INTO cascade_trash_layout VALUES(?, ?, ?, ?, ?, ?, ?, ?8, ?9, ?10)
-      ON CONFLICT DO UPDATE
-      SET count = count + excluded.count, remaining = remaining + excluded.remaining
-      """, .integer(current.batch), .integer(number), identity[0], identity[1], identity[2],
-      identity[3], .integer(Int64(layout.keys)), .integer(Int64(count)),
-      .integer(layout.kind == .name ? 0 : Int64(count)), identity[4])
-  }
-
-  /// The number of the layout in this batch: the existing one, or the next free one.
-  func layoutNumber(_ layout: TrashLayout) throws -> Int64 {
-    let identity = layout.identity
-    return try db.integer(
-      """
-      SELECT coalesce(
-        max(layout) FILTER (WHERE kind = ? AND collection IS ? AND subject = ? AND columns = ?
-          AND types = ?),
-        max(layout) + 1, 1)
-      FROM cascade_trash_layout WHERE batch = ?
-      """, identity[0], identity[1], identity[2], identity[3], identity[4], .integer(current.batch))!
   }
 }
 
 extension Table {
   /// The types of these columns, as far as they matter for a value: nil, the rowid, has an integer.
-  func types(of names: [String?]) -> [String] {
+  package func types(of names: [String?]) -> [String] {
     names.map { name in (name.map { column($0)?.affinity ?? .blob } ?? .integer).name }
+  }
+}
+
+extension Connection {
+  /// Writes down a layout by which triggers keep rows.
+  package func recordKept(_ layout: TrashLayout) throws(SQLiteError) {
+    let identity = layout.identity
+    try run(
+      """
+      INSERT OR IGNORE INTO cascade_trash_layout VALUES(?, ?, ?, ?, ?, ?, ?, 0, 0, ?)
+      """, .integer(TrashLayout.batchOfKept), .integer(layout.numberOfKept), identity[0],
+      identity[1], identity[2], identity[3], .integer(Int64(layout.keys)), identity[4])
   }
 }
