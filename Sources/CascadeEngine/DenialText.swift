@@ -17,6 +17,14 @@ package enum DenialText {
 
   package static let leased = "it is leased"
 
+  /// That a node is protected itself, or because another one is: the parts of a sentence.
+  package static func protected(
+    _ node: String, with root: String?, because reason: String, words: (String) -> String = { $0 }
+  ) -> [String] {
+    guard let root else { return [node, words(" is protected: "), reason] }
+    return [node, words(" is protected with "), root, words(": "), reason]
+  }
+
   /// That an edge holds the node by a rule.
   package static func held(
     by holder: String, _ relationship: String, _ rule: String, words: (String) -> String = { $0 }
@@ -26,6 +34,12 @@ package enum DenialText {
 }
 
 extension Reason {
+  package static func protected(_ node: Node, with root: Node, because reason: String) -> Reason {
+    let text = DenialText.protected(
+      "\(node)", with: node == root ? nil : "\(root)", because: reason)
+    return Reason(.protected, text.joined(), node: node, keepsNode: true)
+  }
+
   package static func mustStay(
     _ node: Node, because why: String, _ code: Code = .denied
   ) -> Reason {

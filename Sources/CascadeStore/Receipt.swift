@@ -49,6 +49,8 @@ package struct Reason: Error, Sendable, CustomStringConvertible {
     case idReused
     /// The violations of the model's conditions.
     case missingMandatory, tooFew, tooMany, notUnique, denied
+    /// A node that would go is protected.
+    case protected
     /// A node has other values than a change expects.
     case changed
     /// A write would delete the very node that it writes.

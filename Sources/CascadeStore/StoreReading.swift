@@ -55,6 +55,8 @@ package protocol StoreReading: AnyObject {
   func jobs(after job: Int64, limit: Int) throws -> [DeletionJob]
   func job(_ number: Int64) throws -> DeletionJob?
 
+  func protections() throws -> [Protection]
+
   /// What the passes would delete that a sweep of the kind `expired` begins, one by one.
   func planExpired(at now: Int64) throws -> [Plan]
 

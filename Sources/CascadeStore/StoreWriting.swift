@@ -91,6 +91,22 @@ package protocol StoreWriting: AnyObject {
   /// The jobs that run, or are to run, in the order in which they do, and those that wait for an approval.
   var openJobs: [DeletionJob] { get throws }
 
+  // MARK: Protection
+
+  /// Protects a node, or changes its protection. Throws `NoNodeToProtect`.
+  func protect(_ request: Protection.Request, at now: Int64) throws -> Protection
+
+  /// Ends a protection. Nil if the node is not protected.
+  func unprotect(_ node: Node, by author: String, at now: Int64) throws -> Protection?
+
+  var hasProtections: Bool { get throws }
+
+  /// Finds again what is protected, if something was written since. Called before change files are applied.
+  func followProtected() throws
+
+  /// Finds again what is protected by now, and ends the protections whose time is over. Returns these.
+  func reviewProtections(at now: Int64) throws -> [Protection]
+
   // MARK: Undo
 
   func undo(

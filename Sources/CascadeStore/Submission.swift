@@ -12,7 +12,7 @@ package struct Submission: Sendable {
 
   /// What an entry of the ledger is of.
   package enum Kind: String, CaseIterable, Sendable {
-    case file, sweep, job, expired
+    case file, sweep, job, expired, protection
 
     /// No part of a file has that of another kind, so a file may have the same id as a sweep.
     package var part: Int64 {
@@ -21,6 +21,7 @@ package struct Submission: Sendable {
       case .sweep: -1
       case .job: -2
       case .expired: -3
+      case .protection: -4
       }
     }
 

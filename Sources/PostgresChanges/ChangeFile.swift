@@ -158,6 +158,7 @@ package struct ChangeFile {
 
   package mutating func finish(_ submission: Submission) throws -> Receipt {
     try flush()
+    try ProtectionRows(store).reject(deletedIn: batch)
     try HeldEdges(store).dropLosses(ofDeletedIn: batch)
     if !store.binding.judgements.isEmpty {
       let violations = try Validation(store: store).violations(.touched, limit: .max).list

@@ -64,7 +64,7 @@ struct SetupCheck {
       WHERE p.pronamespace = 'cascade'::regnamespace AND t.tgenabled <> 'D'
       """
     ).texts
-    return Triggers(store, role: role).all
+    return try Triggers(store, role: role).all
       .filter { !there.contains($0.function) }.map { trigger in
         SetupFinding(
           kind: .trigger, table: trigger.table,

@@ -27,6 +27,7 @@ extension PostgresWriter {
   ) throws -> DeletionJob {
     guard var job = try jobs.job(number) else { throw StoreError("there is no job \(number)") }
     if job.state != .running { return job }
+    try followProtected()
     for _ in 0..<PostgresWriter.mostPlans {
       guard let kept = try plan(&job, at: now) else { return job }
       let isLast = try carryOut(&job, kept, now, manners)

@@ -19,7 +19,7 @@ package final class PostgresWriter: StoreWriting {
   var isBindingStale = false
   private var holds: [Duration] = []
   /// The state of the schema to which the binding and the triggers were found to fit.
-  private var followedSchema: String?
+  var followedSchema: String?
   private let role: String
   /// Nil if the store is detached.
   private(set) var settlement: Settlement?

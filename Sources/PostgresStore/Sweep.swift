@@ -18,6 +18,7 @@ extension PostgresWriter {
   private func sweepAllowed(
     _ kinds: [SweepKind], _ now: Int64, _ manners: StepPolicy
   ) throws -> SweepResult {
+    try followProtected()
     let found = try kinds.scansTables ? findDangling() : DanglingFound()
     let course = PostgresSweep(self, kinds, found, now, manners)
     try course.sweepNodes(of: kinds)

@@ -43,9 +43,10 @@ package struct BlockedNodes {
 
   /// Whether a lease holds the node of a row `b`.
   package static let isLeased = """
-    EXISTS (SELECT FROM cascade.lease l JOIN cascade.collection c ON c.name = l.collection
-      WHERE c.number = b.collection AND (l.key IS NULL OR l.key = b.key)
-      AND l.expires > \(LeaseTable.seconds))
+    (EXISTS (SELECT FROM cascade.lease l JOIN cascade.collection c ON c.name = l.collection
+        WHERE c.number = b.collection AND (l.key IS NULL OR l.key = b.key)
+        AND l.expires > \(LeaseTable.seconds))
+      OR EXISTS (SELECT FROM cascade.protected p WHERE p.collection = b.collection AND p.key = b.key))
     """
 
   /// Begins anew for nodes that no root reaches: what others led to is not looked at, and leases still hold.
@@ -75,8 +76,18 @@ package struct BlockedNodes {
       """, [arrayText(keys), why])
   }
 
-  /// What the application refused.
+  /// What the application refused, and what is protected.
   package func refusals() throws -> [Reason] {
+    let protections = ProtectionRows(store)
+    let isProtected = try protections.isAny
+    let protected =
+      try isProtected
+      ? protections.reasons(
+        "(SELECT b.collection, b.key FROM cascade.blocked b WHERE b.is_leased) n") : []
+    return try protected + refusedByApplication()
+  }
+
+  private func refusedByApplication() throws -> [Reason] {
     try db.run(
       """
       SELECT b.collection, b.key, b.why FROM cascade.blocked b WHERE b.why IS NOT NULL

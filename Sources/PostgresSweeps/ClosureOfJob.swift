@@ -22,12 +22,22 @@ extension Closure {
       "INSERT INTO \(scratch.into(.kept)) SELECT DISTINCT d.collection, d.key FROM \(scratch[.denied]) d "
         + "ON CONFLICT DO NOTHING")
     for table in try tables() {
+      reasons += try keepProtected(table)
       reasons += try keep(table, where: leases.holds(table, "g.key"), DenialText.leased)
       for key in try ForeignKeyHold.all(of: table, binding, db) {
         reasons += try keep(table, where: key.holds(self), key.reason)
       }
     }
     return reasons
+  }
+
+  private func keepProtected(_ table: MappedTable) throws -> [Reason] {
+    let protects = leases.protects(table, "g.key")
+    if protects == "false" { return [] }
+    _ = try keep(table, where: protects, "")
+    return try ProtectionRows(store).reasons(
+      "(SELECT g.collection, g.key FROM \(scratch[.gone]) g WHERE g.collection = \(table.number)) n"
+    )
   }
 
   /// The tables of which nodes are in the set.
@@ -46,7 +56,8 @@ extension Closure {
     return try db.run(
       """
       WITH k AS (SELECT g.key FROM \(scratch[.gone]) g
-          WHERE g.collection = \(table.number) AND \(condition)),
+          WHERE g.collection = \(table.number) AND \(condition) AND NOT EXISTS (
+            SELECT FROM \(scratch[.kept]) k WHERE k.collection = g.collection AND k.key = g.key)),
         i AS (INSERT INTO \(scratch.into(.kept)) SELECT \(table.number), k.key FROM k
           ON CONFLICT DO NOTHING)
       SELECT k.key FROM k ORDER BY 1 LIMIT \(Receipt.mostListed)
@@ -115,8 +126,8 @@ extension Closure {
 
   // MARK: - The order
 
-  /// Writes down what the job deletes itself: what foreign keys tie, referring rows first, and the nodes with
-  /// which it begins. What else follows is found when these have gone.
+  /// Writes down what the job deletes itself: what foreign keys tie, referring rows first, the nodes with
+  /// which it begins, and what hangs on nodes that stay. What else follows is found when these have gone.
   package func store(asNodesOf job: Int64, _ ties: ForeignKeyTies) throws {
     try db.run("DELETE FROM cascade.job_node WHERE job = \(job)")
     let planned = Dictionary(try tables().map { ($0.number, $0) }, uniquingKeysWith: { $1 })
@@ -130,8 +141,19 @@ extension Closure {
       """
       INSERT INTO cascade.job_node(job, place, collection, key, level, rule, via, other)
       SELECT \(job), \(place), g.collection, g.key, g.level, g.rule, g.via, g.other
-      FROM \(scratch[.gone]) g WHERE g.level = 0 OR \(isTied)
+      FROM \(scratch[.gone]) g WHERE g.level = 0 OR \(isTied) OR \(hangsOnKept)
       """)
     if counts.values.reduce(0, +) > 1_000 { try db.execute("ANALYZE cascade.job_node") }
+  }
+
+  /// Whether a node `g` goes because of one that stays.
+  private var hangsOnKept: String {
+    let ways = binding.relations(with: .losingDestination).map { relation in
+      """
+      g.via = \(relation.number) AND EXISTS (SELECT FROM \(scratch[.kept]) k
+        WHERE k.collection = \(relation.destination.number) AND k.key = g.other)
+      """
+    }
+    return ways.isEmpty ? "false" : "(\(ways.joined(separator: " OR ")))"
   }
 }

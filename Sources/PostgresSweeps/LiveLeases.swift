@@ -1,4 +1,5 @@
 internal import CascadeModel
+internal import CascadeStore
 package import CascadePostgres
 package import PostgresBinding
 package import PostgresTables
@@ -20,6 +21,7 @@ package struct LiveLeases {
   let snapshot: String
   private let now: Int64
   package let isAny: Bool
+  private let areProtected: Bool
 
   package init(_ store: StoreConnection) throws {
     self.init(store, try store.db.run(LiveLeases.sql))
@@ -29,26 +31,36 @@ package struct LiveLeases {
   package init(_ store: StoreConnection, _ rows: Rows) {
     let row = rows.rows[0]
     self.store = store
-    (snapshot, now, isAny) = (row[0]!, Int64(row[1]!)!, row[2] == "t")
+    (snapshot, now, areProtected) = (row[0]!, Int64(row[1]!)!, row[3] == "t")
+    isAny = row[2] == "t" || areProtected
   }
 
   /// Of no transaction.
   static func unknown(_ store: StoreConnection) -> LiveLeases {
-    LiveLeases(store, Rows(rows: [["", "0", "f"]]))
+    LiveLeases(store, Rows(rows: [["", "0", "f", "f"]]))
   }
 
   package static let sql = """
     SELECT pg_current_snapshot(), n.now,
-      EXISTS (SELECT FROM cascade.lease l WHERE l.expires > n.now)
+      EXISTS (SELECT FROM cascade.lease l WHERE l.expires > n.now),
+      EXISTS (SELECT FROM cascade.protected)
     FROM (SELECT \(LeaseTable.seconds)::bigint AS now) n
     """
 
-  /// Whether a key of a table, as a text, is leased.
+  /// Whether a key of a table, as a text, is leased or protected.
   package func holds(_ table: MappedTable, _ key: String) -> String {
     if !isAny { return "false" }
-    return """
+    let isLeased = """
       EXISTS (SELECT FROM cascade.lease l WHERE l.collection = \(literal(table.collection))
         AND (l.key IS NULL OR l.key = \(key)) AND l.expires > \(now))
+      """
+    return areProtected ? "(\(isLeased) OR \(protects(table, key)))" : isLeased
+  }
+
+  package func protects(_ table: MappedTable, _ key: String) -> String {
+    if !areProtected { return "false" }
+    return """
+      EXISTS (SELECT FROM cascade.protected p WHERE p.collection = \(table.number) AND p.key = \(key))
       """
   }
 
@@ -78,10 +90,23 @@ package struct LiveLeases {
 }
 
 extension Waves {
+  /// A change file is rejected where a rule would take what is protected.
+  private func refuseProtected(_ table: MappedTable, _ selection: RowRemoval.Selection) throws {
+    let protects = leases.protects(table, table.key.text(selection.row))
+    if protects == "false" { return }
+    let keys = try keys(of: table, selection.only(where: protects), Receipt.mostListed)
+    if keys.isEmpty { return }
+    let nodes = """
+      (SELECT \(table.number) AS collection, k.key FROM unnest(\(literal(arrayText(keys)))::text[]) k(key)) n
+      """
+    throw Rejection(try ProtectionRows(store).reasons(nodes))
+  }
+
   /// Leaves those of the selected rows that are leased. Returns how many they are.
   mutating func leaveLeased(_ table: MappedTable, _ selection: RowRemoval.Selection) throws -> Int {
     if !leases.isAny { return 0 }
     let row = selection.row
+    if !isSweep { try refuseProtected(table, selection) }
     let left = try db.run(
       """
       INSERT INTO cascade.blocked(collection, key, is_leased)

@@ -21,7 +21,7 @@ package struct Attachment {
     } else if try store[meta: "version"] != OwnSchema.version {
       try SchemaUpgrade(store: store).run()
     }
-    try db.execute(JobRows.sql)
+    try db.execute(JobRows.sql + ProtectionRows.sql)
     try store.scratch.attach(db)
     if store.dialect == .fast { try LeaderTerm.removeTables(store) }
     try Timeline(store).follow()
@@ -121,7 +121,7 @@ package struct Attachment {
   private func makeTriggers() throws -> [String] {
     if try isMigrating { return [] }
     var made: [String] = []
-    let wanted = Triggers(store, role: role).all
+    let wanted = try Triggers(store, role: role).all
     let there = try installed()
     for function in there.keys where !wanted.contains(where: { $0.function == function }) {
       try db.execute("DROP FUNCTION \(function)() CASCADE")

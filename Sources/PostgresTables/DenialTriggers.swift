@@ -9,6 +9,43 @@ internal import PostgresBinding
 ///    not noticed yet, PostgreSQL refuses the statement (`row_security`).
 /// 2. When it has noticed, the trigger refuses what cannot be judged, and says why.
 extension Triggers {
+  /// Refuses to delete what is protected.
+  func protection(_ table: MappedTable, _ old: String) -> String {
+    let hasMoved = binding.partitions[table.name].map { _ in " AND \(hasNotMoved(table))" } ?? ""
+    return """
+      IF EXISTS (SELECT FROM cascade.protected) THEN
+        \(raise(protected(table, "o"), from: """
+          \(old), cascade.protected p, cascade.protection t WHERE p.collection = \(table.number)
+            AND p.key = \(table.key.text("o")) AND t.number = p.protection\(hasMoved)
+          """))
+      END IF;
+      """
+  }
+
+  func protectionFromTruncation(_ table: MappedTable) -> String {
+    let node = "concat(\(literal(table.collection + "/")), p.key)"
+    return raise(
+      protected(node),
+      from: """
+        cascade.protected p, cascade.protection t
+        WHERE p.collection = \(table.number) AND t.number = p.protection
+        """)
+  }
+
+  private func protected(_ table: MappedTable, _ row: String) -> [String] {
+    protected(table.described(row))
+  }
+
+  private func protected(_ node: String) -> [String] {
+    func text(with root: String?) -> String {
+      let parts = DenialText.protected(
+        node, with: root, because: "t.reason", words: { literal($0) })
+      return "concat(\(parts.joined(separator: ", ")))"
+    }
+    let isRoot = "t.collection = p.collection AND t.key = p.key"
+    return ["CASE WHEN \(isRoot) THEN \(text(with: nil)) ELSE \(text(with: "t.node")) END"]
+  }
+
   /// Refuses a deletion at once. What a response to the daemon's own writes deletes is not refused,
   /// because that would end the sweep.
   func denials(_ table: MappedTable, _ old: String) -> String {

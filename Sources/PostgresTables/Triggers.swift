@@ -15,7 +15,11 @@ package struct Triggers {
   /// What each trigger does at its end.
   let wake: String
 
-  package init(_ store: StoreConnection, role: String) {
+  /// The collections of which nodes are protected.
+  private let protected: Set<Int64>
+
+  package init(_ store: StoreConnection, role: String) throws {
+    protected = try ProtectionRows.collections(store.db)
     (binding, dialect, self.role) = (store.binding.watched, store.dialect, role)
     model = store.model
     wake = Notification.wake(store.server.location)
@@ -52,6 +56,9 @@ package struct Triggers {
       || !binding.storedFiles(of: table).isEmpty
       || EdgeEnd.allCases.contains { binding.isPartlySeen(table.collection, at: $0) }
     if table.isManaged { return [] }
+    if !isRelated && protected.contains(table.number) {
+      return gone(table) + [changed(table)] + truncated(table)
+    }
     if !isRelated { return model.keepsDeleted(table.collection) ? gone(table) : [] }
     return gone(table) + [changed(table)] + truncated(table) + arrived(table)
   }
@@ -142,7 +149,7 @@ package struct Triggers {
     let denials = denials(table, old)
     let keys = "\(table.key.text("o")) FROM \(old)"
     let statements =
-      [denials, gone(table, keys, isDeletion: true), owed(table, keys)]
+      [protection(table, old), denials, gone(table, keys, isDeletion: true), owed(table, keys)]
       + edges.map { lost($0, old) }
     let body = statements.filter { !$0.isEmpty }.joined(separator: "\n")
     if body.isEmpty { return [] }
@@ -176,11 +183,17 @@ package struct Triggers {
 
   /// A truncation does not tell which rows are gone, so whole tables are looked through.
   private func truncated(_ table: MappedTable) -> [Trigger] {
-    truncated("cascade_truncated", on: table.name, "truncated_\(table.number)")
+    truncated(
+      "cascade_truncated", on: table.name, "truncated_\(table.number)",
+      protectionFromTruncation(table))
   }
 
-  private func truncated(_ name: String, on table: String, _ function: String) -> [Trigger] {
-    dialect.truncation(of: table).map { trigger(name, on: table, function, $0, Triggers.isGap) }
+  private func truncated(
+    _ name: String, on table: String, _ function: String, _ first: String = ""
+  ) -> [Trigger] {
+    dialect.truncation(of: table).map {
+      trigger(name, on: table, function, $0, first + Triggers.isGap)
+    }
   }
 
   private static let isGap =
@@ -206,7 +219,8 @@ package struct Triggers {
   private func keyChange(_ table: MappedTable) -> String {
     let key = table.key.text("OLD")
     let body = [
-      denials(table, "(SELECT OLD.*) o"), gone(table, key), owed(table, key),
+      protection(table, "(SELECT OLD.*) o"), denials(table, "(SELECT OLD.*) o"), gone(table, key),
+      owed(table, key),
       reused(table, "(SELECT NEW.*) n"),
     ]
     .filter { !$0.isEmpty }.joined(separator: "\n")

@@ -95,6 +95,8 @@ extension Writer {
       let (found, denials) = try closure.completeUndenied(db, deniedAs: denialsWaitFor)
       levels = found
       current.blocked += denials
+      current.block(
+        try db.protections(of: "SELECT id FROM temp.new_candidates", binding).map(\.reason))
       if try db.blocksMore { current.blocksMore = true }
     } else {
       levels = try closure.complete(db)

@@ -42,6 +42,12 @@ extension Writer {
     """
 
   private func leasedNodes() throws -> [Denial] {
+    let protected = try db.protections(of: Writer.leased, binding)
+    let known = Set(protected.map(\.denied))
+    return try protected + leased().filter { !known.contains($0.denied) }
+  }
+
+  private func leased() throws -> [Denial] {
     try db.storeKeysOfRows(binding, "SELECT id FROM (\(Writer.leased)) WHERE id < 0")
     return try db.all(
       generated: """

@@ -83,7 +83,7 @@ extension Writer {
         INSERT OR IGNORE INTO cascade_candidate(
           collection, key, via_collection, via_key, name, rule, stored, waits_for)
         SELECT c.id, coalesce(l.key, ''), 0, '', 0, 0, 0, ?2
-        FROM cascade_lease AS l JOIN cascade_collection AS c ON c.name = l.collection
+        FROM temp.holds AS l JOIN cascade_collection AS c ON c.name = l.collection
         WHERE l.expires > ?1
         """, .integer(now / 1_000), .integer(WaitsFor.lease.rawValue))
     }
@@ -95,7 +95,7 @@ extension Writer {
     return try db.integer(
       """
       SELECT 1 FROM cascade_candidate AS s CROSS JOIN cascade_collection AS c ON c.id = s.collection
-      WHERE s.rule = \(Rules.none.bits) AND NOT EXISTS (SELECT 1 FROM cascade_lease AS l
+      WHERE s.rule = \(Rules.none.bits) AND NOT EXISTS (SELECT 1 FROM temp.holds AS l
         WHERE l.collection = c.name AND coalesce(l.key, '') = s.key
         AND l.expires > \(bind: now / 1_000)) LIMIT 1
       """) != nil
@@ -201,7 +201,7 @@ extension Connection {
   package func hasFreed(at now: Int64) throws(SQLiteError) -> Bool {
     if try integer("SELECT 1 FROM cascade_candidate WHERE rule LIMIT 1") == nil { return false }
     // A lease may be why something stays that denies the deletion.
-    let lease = try integer("SELECT 1 FROM cascade_lease WHERE expires > ?", .integer(now / 1_000))
+    let lease = try integer("SELECT 1 FROM temp.holds WHERE expires > ?", .integer(now / 1_000))
     let waits = lease == nil ? WaitsFor.nextSweep : "(\(WaitsFor.lease.rawValue))"
     try findDueCandidates(.all, waitingFor: waits, ofPlan: nil, at: now, limit: 1)
     defer { try? empty(.dueCandidates) }
@@ -288,9 +288,9 @@ extension Connection {
         FROM cascade_candidate AS s CROSS JOIN cascade_collection AS c ON c.id = s.collection
         WHERE s.rule & ?1 AND \(waits.map { "s.waits_for IN \($0)" } ?? "true")
         AND s.plan IS ?4 AND s.id NOT IN (SELECT id FROM temp.ended_candidates)
-        AND NOT EXISTS (SELECT 1 FROM cascade_lease AS l
+        AND NOT EXISTS (SELECT 1 FROM temp.holds AS l
           WHERE l.collection = c.name AND l.key IS NULL AND l.expires > ?2)
-        AND NOT EXISTS (SELECT 1 FROM cascade_lease AS l
+        AND NOT EXISTS (SELECT 1 FROM temp.holds AS l
           WHERE l.collection = c.name AND l.expires > ?2
           AND (l.key = s.key OR CAST(l.key AS TEXT) = CAST(s.key AS TEXT)
             OR iif(json_valid(l.key), \(key), NULL) = s.key

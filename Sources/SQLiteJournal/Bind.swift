@@ -93,7 +93,9 @@ extension Writer {
 
   func triggers() throws -> [Trigger] {
     let watches = try numberWatches(binding.meanings)
-    let refusals = RequiredDenials(binding: binding, rulesSeen: identities.counters.rulesSeen)
+    let refusals = RequiredDenials(
+      binding: binding, rulesSeen: identities.counters.rulesSeen,
+      protected: try db.protectedCollections)
     let watching = WatchTriggers(watches: watches, binding: binding)
     for layout in watching.keptLayouts { try db.recordKept(layout) }
     let lists = try db.isTrackingLists ? watching.listTriggers : []

@@ -17,15 +17,50 @@ internal import SQLiteTables
 struct DenialTriggers {
   /// The collection whose rows are denied.
   let denied: NodeTable
-  let rule: Rules
-  /// The name of the relationship, as SQL.
-  let relationship: String
+  /// What is told where no row can be named.
+  let refusal: String
   /// FROM and WHERE clauses that find what denies the deletion of a row, and what denies that the
   /// row OLD gets another key. `whenRenamed` is nil if a changed key does no harm.
   let whenDeleted: (_ row: String) -> String
   let whenRenamed: String?
-  /// The node that denies, as SQL over these clauses.
-  let holder: String
+  /// The error message, as SQL over the clauses that deny a row.
+  let message: (_ row: String) -> String
+
+  /// By a rule. `relationship` is its name, and `holder` the node that denies, as SQL over the clauses.
+  init(
+    denied: NodeTable, rule: Rules, relationship: String,
+    whenDeleted: @escaping (_ row: String) -> String, whenRenamed: String?, holder: String
+  ) {
+    (self.denied, self.whenDeleted, self.whenRenamed) = (denied, whenDeleted, whenRenamed)
+    refusal = "\(denied.collection): \(rule.names.joined())"
+    message = { row in
+      let why = DenialText.held(
+        by: holder, relationship, literal(rule.names.joined()), words: { literal($0) })
+      return DenialText.stays(denied.described(row), because: why, words: { literal($0) })
+        .joined(separator: " || ")
+    }
+  }
+
+  /// Of nodes that are protected.
+  init(protected table: NodeTable) {
+    func rows(_ row: String) -> String {
+      """
+      FROM cascade_protected AS p CROSS JOIN cascade_protection AS t ON t.protection = p.protection
+          WHERE p.collection = \(table.id) AND p.key = +\(table.key(row))
+      """
+    }
+    (denied, whenDeleted, whenRenamed) = (table, rows, rows("OLD"))
+    refusal = "\(table.collection): a protected row"
+    message = { row in
+      func text(with root: String?) -> String {
+        DenialText.protected(
+          table.described(row), with: root, because: "t.reason", words: { literal($0) }
+        ).joined(separator: " || ")
+      }
+      let isRoot = "t.collection = p.collection AND t.key = p.key"
+      return "iif(\(isRoot), \(text(with: nil)), \(text(with: "t.node")))"
+    }
+  }
 
   func triggers(_ number: Int) -> [Trigger] {
     guard case .mapped(let table, let key, _) = denied.kind else { return [] }
@@ -54,16 +89,8 @@ struct DenialTriggers {
   private func body(_ rows: String) -> [String] {
     [
       "SELECT json_extract('{}', (SELECT \(message("OLD")) \(rows) LIMIT 1))",
-      "SELECT RAISE(ABORT, \(literal("\(denied.collection): \(rule.names.joined())")))",
+      "SELECT RAISE(ABORT, \(literal(refusal)))",
     ]
-  }
-
-  /// The error message, as SQL over the clauses that deny `row`.
-  func message(_ row: String) -> String {
-    let why = DenialText.held(
-      by: holder, relationship, literal(rule.names.joined()), words: { literal($0) })
-    return DenialText.stays(denied.described(row), because: why, words: { literal($0) })
-      .joined(separator: " || ")
   }
 
   /// For denied rows that REPLACE displaces by a UNIQUE value other than their key. Before a row is
@@ -160,13 +187,17 @@ package struct RequiredDenials {
   package let binding: Binding
   /// The rules that some stored edge has, or once had.
   package let rulesSeen: Rules
+  /// The collections of which rows are protected.
+  package let protected: [Int64]
 
-  package init(binding: Binding, rulesSeen: Rules) {
-    (self.binding, self.rulesSeen) = (binding, rulesSeen)
+  package init(binding: Binding, rulesSeen: Rules, protected: [Int64]) {
+    (self.binding, self.rulesSeen, self.protected) = (binding, rulesSeen, protected)
   }
 
   package var triggers: [Trigger] {
-    let all = binding.edgeRelations.flatMap(refusals) + stored
+    let all =
+      protected.compactMap(binding.collection).map(DenialTriggers.init(protected:))
+      + binding.edgeRelations.flatMap(refusals) + stored
     let displaceable = all.filter { binding.model.watchesReplacedRows($0.denied.collection) }
     return all.enumerated().flatMap { $1.triggers($0) }
       + displaceable.enumerated().flatMap { $1.notingTriggers($0) }

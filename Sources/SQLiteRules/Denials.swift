@@ -10,6 +10,9 @@ internal import SQLiteJournal
 /// itself cannot deny. A node that never existed cannot be denied.
 extension Writer {
   package func rejectIfDenied() throws {
+    let protected = try db.protections(
+      of: "SELECT id FROM temp.gone UNION SELECT id FROM temp.new_candidates", binding)
+    if !protected.isEmpty { throw Rejection(protected.map(\.reason)) }
     let denies =
       !rulesInUse.isDisjoint(with: .denying) || !binding.holdsOutsideModel.isEmpty
       || !binding.kept.isEmpty

@@ -22,8 +22,7 @@ extension Connection {
     try empty(.ownedBy(.leases))
     let now = Value.integer(now / 1_000)
     let areWaiting = try integer("SELECT 1 FROM temp.waiting_keys LIMIT 1") != nil
-    let areLeased =
-      try integer("SELECT 1 FROM cascade_lease WHERE expires > ? LIMIT 1", now) != nil
+    let areLeased = try integer("SELECT 1 FROM temp.holds WHERE expires > ? LIMIT 1", now) != nil
     if !areLeased && !areWaiting {
       return try execute("DROP TRIGGER IF EXISTS temp.exclude_leased")
     }
@@ -32,6 +31,7 @@ extension Connection {
     if !binding.collections.isEmpty {
       let numbers = if let known { known } else { try self.numbers(binding) }
       for table in binding.collections.values { try findLeasedRows(of: table, numbers, now) }
+      try findProtected(binding, numbers)
     }
     try execute(
       """
@@ -45,6 +45,12 @@ extension Connection {
         SELECT RAISE(IGNORE);
       END
       """)
+  }
+
+  /// Nothing is held back until it is found again what is leased.
+  package func stopExcludingLeased() throws(SQLiteError) {
+    try empty(.ownedBy(.leases))
+    try execute("DROP TRIGGER IF EXISTS temp.exclude_leased")
   }
 
   private func findWaiting(_ binding: Binding, _ known: NumberedTables?) throws(SQLiteError) {

@@ -46,6 +46,7 @@ extension Writer {
     if lock.policy.waitsForTransactions { lock.patience.start(pausing: lock.policy.pause) }
     defer { lock.patience.stop() }
     self.clock.now = now
+    try findProtectedAgain()
     let endings = heldBack.endings
     try postponeOtherKinds()
     sweepRun.earlierBatch = attachment.isDetached ? nil : try db.meta(.sweepBatch)

@@ -212,6 +212,25 @@ package enum Schema {
       blocked TEXT NOT NULL DEFAULT '[]',
       standing INTEGER) STRICT
     """,
+    // Nodes that are protected, and the nodes that their deletion would take along, themselves among them
+    // (`Protections.swift`). `node` is what messages call it. Triggers read the keys.
+    """
+    CREATE TABLE IF NOT EXISTS cascade_protection(
+      protection INTEGER PRIMARY KEY,
+      collection INTEGER NOT NULL, key ANY NOT NULL,
+      node TEXT NOT NULL,
+      reason TEXT NOT NULL,
+      author TEXT NOT NULL,
+      since INTEGER NOT NULL,
+      until INTEGER,
+      UNIQUE(collection, key)) STRICT
+    """,
+    """
+    CREATE TABLE IF NOT EXISTS cascade_protected(
+      collection INTEGER NOT NULL, key ANY NOT NULL,
+      protection INTEGER NOT NULL,
+      PRIMARY KEY(collection, key, protection)) STRICT, WITHOUT ROWID
+    """,
     // Change files that were rejected (or held: no reasons). They are listed until they have left
     // the queue, if files behind them were applied in the same commit.
     """
@@ -372,32 +391,4 @@ package enum Schema {
     """,
     "CREATE INDEX IF NOT EXISTS cascade_candidate_waits ON cascade_candidate(waits_for)",
   ]
-
-  /// What was added to tables since the version, and is added to the tables of a store that lacks it.
-  static let addedColumns: [(table: StaticString, column: StaticString, type: StaticString)] = [
-    ("cascade_plan", "owns", "INTEGER NOT NULL DEFAULT 0"),
-    ("cascade_plan", "by_collection", "TEXT"),
-    ("cascade_plan", "spent", "INTEGER NOT NULL DEFAULT 0"),
-    ("cascade_plan", "is_open", "INTEGER NOT NULL DEFAULT 0"),
-    ("cascade_plan", "own_end", "INTEGER"),
-    ("cascade_plan", "ended", "INTEGER"),
-    ("cascade_plan", "given_up", "INTEGER NOT NULL DEFAULT 0"),
-    ("cascade_plan", "restored", "INTEGER NOT NULL DEFAULT 0"),
-    ("cascade_candidate", "plan", "INTEGER"),
-    ("cascade_job", "standing", "INTEGER"),
-  ]
-
-  /// Tables that were added since, with their indexes.
-  static let addedParts = [
-    "TABLE IF NOT EXISTS cascade_plan_rows(", "TABLE IF NOT EXISTS cascade_plan_used(",
-    "TABLE IF NOT EXISTS cascade_hold_window(", "TABLE IF NOT EXISTS cascade_given_up(",
-    "INDEX IF NOT EXISTS cascade_given_up_via ", "TABLE IF NOT EXISTS cascade_job(",
-  ].map { "CREATE \($0)" }
-
-  package static var tables: [String] {
-    create.compactMap { statement in
-      let words = "\(statement)".split(separator: "(")[0].split(separator: " ")
-      return words[1] == "TABLE" ? String(words.last!) : nil
-    }
-  }
 }

@@ -5,7 +5,7 @@ internal import SQLiteBinding
 extension TemporaryTable {
   package static let all: [TemporaryTable] = [
     known, staged, unreachableNodes, dueCandidates, endedCandidates, candidateEdges, reachableNodes,
-    unusedIdentities, touched, queriedFiles, waitingKeys, givenUp,
+    unusedIdentities, touched, queriedFiles, waitingKeys, givenUp, protectedKeys,
 
     // MARK: A scan of whole tables
 
@@ -112,6 +112,16 @@ extension TemporaryTable {
     // rows until the next search or flush.
     TemporaryTable("leased", .leases, .flush),
     TemporaryTable("leased_collection", .leases, .flush),
+    // Of the leased ones, those that are protected. The view has what holds nodes: leases and protections.
+    TemporaryTable(
+      "protected_nodes", .leases, .flush,
+      and: [
+        """
+        CREATE TEMP VIEW holds AS SELECT collection, key, expires FROM cascade_lease
+        UNION ALL SELECT c.name, p.key, \(Int64.max) FROM cascade_protected AS p
+          CROSS JOIN cascade_collection AS c ON c.id = p.collection
+        """
+      ]),
     // Of the leased ones, those that only a held plan would let go, or that were given up.
     TemporaryTable("waiting_nodes", .leases, .flush),
     // Missing nodes that a change file names, and whose deletion a held plan owns.
@@ -210,6 +220,10 @@ extension TemporaryTable {
     "given_up", .heldPlans, .nextUse,
     "collection INTEGER, key, name INTEGER, via_collection INTEGER, via_key, rule INTEGER",
     key: "collection, key, name, via_collection, via_key")
+
+  /// What a protected node's deletion would take along, as of now.
+  package static let protectedKeys = TemporaryTable(
+    "protected_keys", .heldPlans, .nextUse, "collection INTEGER, key", key: "collection, key")
 
   /// Nodes on their way into another table, before they have a number: `id` is null until then.
   package static let staged = TemporaryTable(

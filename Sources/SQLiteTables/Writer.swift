@@ -132,6 +132,8 @@ package struct HeldBackState {
   package var endings: Int64 = 1
   /// The count when a sweep last examined what waits.
   package var examined: Int64 = 0
+  /// What others and the daemon had written when it was found what is protected.
+  package var protectedAsOf: Int64?
 
   package init() {}
 }

@@ -97,6 +97,8 @@ extension Reader {
 
   package func job(_ number: Int64) throws -> DeletionJob? { try db.job(number) }
 
+  package func protections() throws -> [Protection] { try db.protections(model) }
+
   /// A page of batches after `batch`, the oldest first.
   package func batches(after batch: Int64, limit: Int) throws -> [Batch] {
     try batches(after: batch, limit: limit, order: "ASC")

@@ -44,7 +44,8 @@ extension Reader {
     let known = Dictionary(try db.watches().map { ($0.meaning, $0) }) { first, _ in first }
     let watches = binding.meanings.map { known[$0] ?? Watch(number: 0, meaning: $0) }
     let rules = try Counters(db, behind: 0).rulesSeen
-    let refusals = RequiredDenials(binding: binding, rulesSeen: rules)
+    let refusals = RequiredDenials(
+      binding: binding, rulesSeen: rules, protected: try db.protectedCollections)
     let wanted = WatchTriggers(watches: watches, binding: binding).all + refusals.triggers
     let found = try Set(db.ourTriggers())
     let names = Set(found.map(\.name))

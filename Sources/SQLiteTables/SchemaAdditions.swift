@@ -1,0 +1,31 @@
+/// What a store of the same version may lack, because an earlier program made it.
+extension Schema {
+  /// What was added to tables since the version, and is added to the tables of a store that lacks it.
+  static let addedColumns: [(table: StaticString, column: StaticString, type: StaticString)] = [
+    ("cascade_plan", "owns", "INTEGER NOT NULL DEFAULT 0"),
+    ("cascade_plan", "by_collection", "TEXT"),
+    ("cascade_plan", "spent", "INTEGER NOT NULL DEFAULT 0"),
+    ("cascade_plan", "is_open", "INTEGER NOT NULL DEFAULT 0"),
+    ("cascade_plan", "own_end", "INTEGER"),
+    ("cascade_plan", "ended", "INTEGER"),
+    ("cascade_plan", "given_up", "INTEGER NOT NULL DEFAULT 0"),
+    ("cascade_plan", "restored", "INTEGER NOT NULL DEFAULT 0"),
+    ("cascade_candidate", "plan", "INTEGER"),
+    ("cascade_job", "standing", "INTEGER"),
+  ]
+
+  /// Tables that were added since, with their indexes.
+  static let addedParts = [
+    "TABLE IF NOT EXISTS cascade_plan_rows(", "TABLE IF NOT EXISTS cascade_plan_used(",
+    "TABLE IF NOT EXISTS cascade_hold_window(", "TABLE IF NOT EXISTS cascade_given_up(",
+    "INDEX IF NOT EXISTS cascade_given_up_via ", "TABLE IF NOT EXISTS cascade_job(",
+    "TABLE IF NOT EXISTS cascade_protection(", "TABLE IF NOT EXISTS cascade_protected(",
+  ].map { "CREATE \($0)" }
+
+  package static var tables: [String] {
+    create.compactMap { statement in
+      let words = "\(statement)".split(separator: "(")[0].split(separator: " ")
+      return words[1] == "TABLE" ? String(words.last!) : nil
+    }
+  }
+}
