@@ -33,6 +33,8 @@ enum Commands {
     "check": AttachCommands.check,
     "undo": UndoCommands.undo, "batches": UndoCommands.batches,
     "delete": JobCommands.delete, "jobs": JobCommands.jobs, "cancel": JobCommands.cancel,
+    "protect": ProtectCommands.protect, "unprotect": ProtectCommands.unprotect,
+    "protections": ProtectCommands.protections,
     "lease": LeaseCommand.command, "pause": OperateCommands.pause,
     "resume": OperateCommands.resume, "reload": OperateCommands.reload,
     "events": OperateCommands.events, "metrics": OperateCommands.metrics,

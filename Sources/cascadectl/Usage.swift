@@ -29,6 +29,11 @@ enum Usage {
                                             deletes them, with all that follows, in steps
       jobs [--after N]                      the deletions that began here
       cancel JOB                            ends one; what it deleted can be undone
+      protect NODE --reason TEXT [--until TIME]
+                                            keeps a node, and what would go with it, from every
+                                            deletion
+      unprotect NODE                        lets it be deleted again
+      protections                           the protected nodes
       notices [--after N] [--follow]        messages about lost edges, for the remaining nodes
       ack N                                 deletes the notices up to N
       spool [list | retry FILE | drop FILE] waiting, held and rejected change files

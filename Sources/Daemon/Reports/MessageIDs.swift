@@ -13,6 +13,8 @@ extension LogMessageID {
   static let dropped = LogMessageID("ce5a3817f0d24b96985b7d2e41a60c3f", "dropped")
   static let swept = LogMessageID("1d9a6e5c3b7f4d2ea8c4f0b6d3e5a744", "swept")
   static let jobEnded = LogMessageID("5e8c20f7b1d94a36a07f3c6d92e4b815", "jobEnded")
+  static let protected = LogMessageID("b0d4c7e95a2f4816937e1f60d8ab52c4", "protected")
+  static let unprotected = LogMessageID("27f9ea61c08d4b35a4c6d2135f7be089", "unprotected")
   static let undone = LogMessageID("6e0d4b3f87c1452ab95f7e20d8c6a1cc", "undone")
   static let undoGivenUp = LogMessageID("8f3c1d5e9b204a67b0e2c94d7a6f51e8", "undoGivenUp")
   static let recovered = LogMessageID("7b2f9d4e1c6a48d5a3e8b0c4f7d1e966", "recovered")

@@ -58,6 +58,8 @@ final class StoreService {
   var openJobs: [DeletionJob] = []
   let jobsChanged = Broadcast()
   var passes = ExpiryPassState()
+  /// Whether something may be protected; unknown at first.
+  var mayHaveProtections = true
   let progress = ProgressBoard()
   /// The status of the store's files when all work was done; nil if work is left.
   private var idleFileStatuses: [FileStatus?]?
@@ -151,7 +153,8 @@ final class StoreService {
     await withDiscardingTaskGroup { group in
       for work in [
         watchQueue, endLeases, retryPostponedSweeps, retryWaitingFiles, watchStore,
-        watchServer, followTimetable, runRequestedSweeps, followOverdue, work,
+        watchServer, followTimetable, runRequestedSweeps, followOverdue,
+        followProtections, work,
       ] {
         group.addTask(executorPreference: EventLoop.shared) { await work() }
       }

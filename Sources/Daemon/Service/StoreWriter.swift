@@ -102,6 +102,7 @@ actor StoreWriter {
     try writer.lookForWriters()
     // It is done before the step, because a failure here must not hide what the step applied.
     try writer.tidy(.urgent)
+    try writer.followProtected()
     _ = writer.takeLockDurations()
     let step = try inbox.step(budget: writer.budget)
     return (step, writer.takeLockDurations(), writer.pause)
@@ -313,6 +314,8 @@ actor StoreWriter {
     }
     hasHeldLeases = true
   }
+
+  func noteOwnNews() { watch.noteOwnNews() }
 
   func release(_ subjects: [Lease.Subject], owner: String?) throws -> Int {
     let count = try attached().writer.release(subjects, owner: owner)

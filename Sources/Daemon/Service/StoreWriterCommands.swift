@@ -50,5 +50,23 @@ extension StoreWriter {
     return try writer.reject(plan: plan, at: SystemClock.wall())
   }
 
+  func protect(_ request: Protection.Request) throws -> Protection {
+    try attached().writer.protect(request, at: SystemClock.wall())
+  }
+
+  func unprotect(_ node: Node, by author: String) throws -> Protection? {
+    let known = try attached().writer.unprotect(node, by: author, at: SystemClock.wall())
+    if known != nil { noteOwnNews() }
+    return known
+  }
+
+  /// Also returns whether anything is protected.
+  func reviewProtections() throws -> (ended: [Protection], isAny: Bool) {
+    let writer = try attached().writer
+    let ended = try writer.reviewProtections(at: SystemClock.wall())
+    if !ended.isEmpty { noteOwnNews() }
+    return (ended, try writer.hasProtections)
+  }
+
   func dropPlans(ofFile file: String) throws { try attached().writer.deletePlans(ofFile: file) }
 }

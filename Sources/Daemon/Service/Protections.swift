@@ -1,0 +1,54 @@
+internal import CascadeModel
+internal import CascadeStore
+internal import CascadeSystem
+internal import SystemdService
+
+/// Nodes that are kept from every deletion.
+extension StoreService {
+  func protect(_ request: Protection.Request, by user: UInt32) async throws -> Protection {
+    let protection = try await inTurn { try await onStore { try await writer.protect(request) } }
+    mayHaveProtections = true
+    let until = request.until.map { " until \(SystemClock.text($0))" } ?? ""
+    tell(
+      .notice, .protected,
+      "\(request.node) is protected by \(request.author.printable)\(until): \(request.reason.printable)",
+      [(.reason, request.reason), (.peerUser, String(user))])
+    return protection
+  }
+
+  func unprotect(_ node: Node, by user: UInt32) async throws -> Protection? {
+    let author = userName(user)
+    let known = try await inTurn {
+      try await onStore { try await writer.unprotect(node, by: author) }
+    }
+    guard let known else { return nil }
+    tell(
+      .notice, .unprotected,
+      "\(known.node) is not protected any more, by \(author.printable): it was because of "
+        + "\(known.reason.printable)", [(.reason, known.reason), (.peerUser, String(user))])
+    wakeUp()
+    return known
+  }
+
+  /// Finds again each minute what is protected.
+  func followProtections() async {
+    while !Task.isCancelled {
+      if isServed && mayHaveProtections && !condition.isAtRest {
+        try? await inTurn { try await reviewProtections() }
+      }
+      let pause = Duration.milliseconds(mayHaveProtections ? Protection.interval : 3_600_000)
+      do { try await EventLoop.sleep(for: pause, tolerance: pause / 10) } catch { return }
+    }
+  }
+
+  private func reviewProtections() async throws {
+    let (ended, isAny) = try await onStore { try await writer.reviewProtections() }
+    mayHaveProtections = isAny
+    for one in ended {
+      tell(
+        .notice, .unprotected, "\(one.node) is not protected any more: its time is over",
+        [(.reason, one.reason)])
+    }
+    if !ended.isEmpty { wakeUp() }
+  }
+}
