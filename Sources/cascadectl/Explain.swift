@@ -26,7 +26,9 @@ extension Commands {
 
   static func describeHeldPlan(_ plan: JSON) -> String {
     let kinds = DisplayText.texts(plan["kinds"]).joined(separator: ", ")
-    let source = plan["file"]?.string.map { "change file \($0.printable)" } ?? "a sweep (\(kinds))"
+    let job = kinds.isEmpty ? plan["job"]?.integer.map { "job \($0)" } : nil
+    let source =
+      plan["file"]?.string.map { "change file \($0.printable)" } ?? job ?? "a sweep (\(kinds))"
     let sums = [("collection", "byCollection"), ("rule", "byRule")].flatMap { title, name in
       (plan[name]?.object ?? []).map { "  by \(title) \($0.name.printable): \($0.value.text)" }
     }

@@ -1,3 +1,4 @@
+internal import CascadeCSystem
 internal import Glibc
 
 /// Reads times in UTC: `2027-01-31`, `2027-01-31 10:00`, `2027-01-31T10:00:30Z`.

@@ -25,7 +25,7 @@ extension Control {
     if let job = service.openJobs.first(where: { $0.plan == number }) {
       let plan = try await service.reader.read { try $0.plan(of: job.request.subject) }
       let head: JSON = [
-        "plan": .integer(number), "kinds": .null, "file": .null, "value": .null,
+        "plan": .integer(number), "kinds": job.kindsOfPlan, "file": .null, "value": .null,
         "job": .integer(job.number),
       ]
       return reply(plan.json(of: []), head)

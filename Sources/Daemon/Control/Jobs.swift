@@ -118,13 +118,15 @@ extension DeletionJob {
   /// As a plan that waits for approval, in the list of those.
   var heldPlan: JSON? {
     if state != .held { return nil }
-    let kinds: JSON = overdue == nil ? [] : [.string(SweepKind.expired.rawValue)]
     return [
-      "plan": plan.map(JSON.integer) ?? .null, "kinds": kinds, "job": .integer(number),
+      "plan": plan.map(JSON.integer) ?? .null, "kinds": kindsOfPlan, "job": .integer(number),
       "deletedCount": .integer(Int64((total ?? 0) - deletedCount)), "edges": 0,
       "byCollection": counts(byCollection), "value": .null,
     ]
   }
+
+  /// A pass is a sweep to the outside.
+  var kindsOfPlan: JSON { overdue == nil ? [] : [.string(SweepKind.expired.rawValue)] }
 
   var heldText: String {
     "job \(number) waits for approval: it would delete "

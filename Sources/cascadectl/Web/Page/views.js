@@ -244,7 +244,7 @@ async function planCard(plan) {
   return h("section.card", {},
     h("div.row", {}, h("h2.grow", {}, `Plan ${plan.plan}`), approve(plan.plan, what)),
     h("p", {}, what), h("p.soft", {}, plan.file ? `change file ${plan.file}`
-      : `a sweep (${plan.kinds.join(", ")})`), await steps(plan));
+      : plan.kinds.length ? `a sweep (${plan.kinds.join(", ")})` : `job ${plan.job}`), await steps(plan));
 }
 
 async function drawHeld() {
