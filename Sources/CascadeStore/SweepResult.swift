@@ -56,6 +56,10 @@ package struct SweepResult: Sendable {
     if outcome == .held && batch == nil && part.batch != nil {
       (deletedCount, byCollection) = (0, [:])
     }
+    var part = part
+    if part.outcome == .held && part.batch == nil && batch != nil {
+      (part.deletedCount, part.byCollection) = (0, [:])
+    }
     if part.outcome == .held && outcome == .held { otherHeldParts.append(part) }
     if part.outcome == .held && outcome != .held {
       (plan, heldKinds) = (part.plan, part.heldKinds)

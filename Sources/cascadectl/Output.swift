@@ -103,7 +103,7 @@ enum DisplayText {
   static func firstFew(_ list: JSON?, of count: JSON?, _ describe: (JSON) -> String) -> [String] {
     let shown = (list?.array ?? []).prefix(mostShown).map { "  - \(describe($0))" }
     let rest = Int(count?.integer ?? 0) - shown.count
-    return shown + (rest > 0 ? ["  … and \(rest) more"] : [])
+    return shown + (rest > 0 && !shown.isEmpty ? ["  … and \(rest) more"] : [])
   }
 
   /// The first nodes that must stay, with the reasons.

@@ -90,6 +90,31 @@ enum StatusTable {
     let reason = store["reason"]?.string.map { "\n    \($0.printable)" } ?? ""
     let state = store["state"]?.string ?? ""
     let line = "  \(state)  \(store["store"]?.string?.printable ?? "")  (\(counted))\(reason)"
-    return ([line] + ScheduleTable.lines(store["schedules"])).joined(separator: "\n")
+    return ([line] + jobs(store) + overdue(store) + ScheduleTable.lines(store["schedules"]))
+      .joined(separator: "\n")
+  }
+
+  private static func jobs(_ store: JSON) -> [String] {
+    (store["jobs"]?.array ?? []).filter { $0["state"] == "running" }.map { job in
+      let all = job["of"]?.integer.map { " of \($0)" } ?? ""
+      return "    job \(job["job"]?.text ?? "") runs: "
+        + "\(DisplayText.count(job["deletedCount"], "node", "nodes"))\(all) deleted"
+    }
+  }
+
+  private static func overdue(_ store: JSON) -> [String] {
+    let expired = store["expired"]
+    if expired?["waiting"]?.integer ?? 0 == 0 { return [] }
+    let first = expired?["oldest"]?.integer.map { ", the first for \(roughly(seconds: $0))" } ?? ""
+    return ["    \(DisplayText.count(expired?["waiting"], "row is", "rows are")) overdue\(first)"]
+  }
+
+  private static func roughly(seconds: Int64) -> String {
+    let units: [(Int64, String, String)] = [
+      (86_400, "day", "days"), (3_600, "hour", "hours"), (60, "minute", "minutes"),
+      (1, "second", "seconds"),
+    ]
+    let (unit, one, many) = units.first { seconds >= $0.0 } ?? units[3]
+    return Int(seconds / unit).counted(one, many)
   }
 }
