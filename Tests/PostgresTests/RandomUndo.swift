@@ -11,4 +11,10 @@ struct RandomUndo {
     try UndoneHistories(PostgresUnderTest()).compare(
       bySQL: bySQL, Histories.seeds(quick: 3, long: 300))
   }
+
+  @Test("What an application deleted comes back with what followed")
+  func kept() throws {
+    try UndoneHistories(PostgresUnderTest()).compare(
+      bySQL: true, keeping: true, Histories.seeds(quick: 3, long: 300))
+  }
 }

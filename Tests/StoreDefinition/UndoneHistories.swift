@@ -9,12 +9,15 @@ package struct UndoneHistories {
 
   package init(_ engine: any EngineUnderTest) { self.engine = engine }
 
-  package func compare(bySQL: Bool, _ seeds: some Sequence<UInt64>) throws {
+  /// `keeping`: what the application deletes by SQL is kept, and comes back with what followed.
+  package func compare(
+    bySQL: Bool, keeping: Bool = false, _ seeds: some Sequence<UInt64>
+  ) throws {
     for seed in seeds {
       var random = Seeded(seed)
       let graph = PlacedGraph(engine.tables, bySQL: bySQL, &random)
       let history = (0..<20).map { _ in graph.steps(bySQL: bySQL, &random) }
-      let undoing = Undoing(engine: engine, graph: graph, seed: seed, bySQL: bySQL)
+      let undoing = Undoing(engine: engine, graph: graph, seed: seed, bySQL: bySQL, keeping: keeping)
       guard let difference = try undoing.difference(history) else { continue }
       let shrunk = try Histories.shrink(history, by: undoing.difference)
       Issue.record(
@@ -36,11 +39,18 @@ private struct Undoing {
   let graph: PlacedGraph
   let seed: UInt64
   let bySQL: Bool
+  let keeping: Bool
+
+  private var model: StoreModel {
+    get throws {
+      try StoreModel(keeping ? "{ keepDeleted: true, \(graph.model.drop { $0 != "{" }.dropFirst())" : graph.model)
+    }
+  }
 
   private var way: UndoWay { UndoWay.all[Int(seed / 5 % 3)] }
 
   func difference(_ history: [[PlacedStep]]) throws -> String? {
-    let store = try engine.makeStore(model: StoreModel(graph.model), schema: graph.schema(seed))
+    let store = try engine.makeStore(model: model, schema: graph.schema(seed))
     _ = try store.writer.sweep([.all], at: 0)
     for (index, steps) in history.enumerated() {
       try write(store, steps)
@@ -59,7 +69,7 @@ private struct Undoing {
     }
   }
 
-  private func sql(_ steps: [PlacedStep]) -> String {
+  fileprivate func sql(_ steps: [PlacedStep]) -> String {
     steps.flatMap { graph.sql($0, replacing: false) }.joined(separator: ";")
   }
 
@@ -88,7 +98,7 @@ private struct Undoing {
   }
 
   /// What is left. Of what deleted nothing, nothing is kept.
-  private func undo(_ batch: Int64?, _ store: any StoreUnderTest) throws -> [UndoResult.Left] {
+  fileprivate func undo(_ batch: Int64?, _ store: any StoreUnderTest) throws -> [UndoResult.Left] {
     do {
       return try batch.map { try store.undo($0, way).left } ?? []
     } catch UndoUnavailable.notInTrash {
@@ -96,10 +106,11 @@ private struct Undoing {
     }
   }
 
-  /// The application puts back itself what it deleted.
+  /// The application puts back itself what it deleted, unless that is kept.
   private func sweptAndUndone(
     _ store: any StoreUnderTest, _ deletions: [PlacedStep]
   ) throws -> [UndoResult.Left] {
+    if keeping { return try undoneWhole(store, deletions) }
     let rows = try deletions.compactMap { step -> String? in
       guard case .delete(let node) = step else { return nil }
       return try store.texts(graph.insertion(node)).first
@@ -108,6 +119,19 @@ private struct Undoing {
     let sweep = try store.writer.sweep([.all], at: 1)
     if !rows.isEmpty { try store.bySQL(rows.joined(separator: ";")) }
     return try undo(sweep.batch, store)
+  }
+}
+
+extension Undoing {
+  private func undoneWhole(
+    _ store: any StoreUnderTest, _ deletions: [PlacedStep]
+  ) throws -> [UndoResult.Left] {
+    if deletions.isEmpty { return [] }
+    let last = try store.reader.newestBatches(limit: 1).first?.batch ?? 0
+    try store.bySQL(sql(deletions))
+    _ = try store.writer.sweep([.all], at: 1)
+    let batches = try store.reader.batches(after: last, limit: 100)
+    return try batches.reversed().flatMap { try undo($0.batch, store) }
   }
 }
 

@@ -13,6 +13,9 @@ struct RandomUndo {
   @Test("What a sweep deleted comes back as it was", arguments: 0..<2)
   func sweeps(part: Int) throws { try histories.compare(bySQL: true, seeds(part)) }
 
+  @Test("What an application deleted comes back with what followed", arguments: 0..<2)
+  func kept(part: Int) throws { try histories.compare(bySQL: true, keeping: true, seeds(part)) }
+
   private func seeds(_ part: Int) -> [UInt64] {
     Histories.seeds(quick: 8, long: 300, part: part, of: 2)
   }
