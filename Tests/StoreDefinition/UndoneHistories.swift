@@ -17,7 +17,8 @@ package struct UndoneHistories {
       var random = Seeded(seed)
       let graph = PlacedGraph(engine.tables, bySQL: bySQL, &random)
       let history = (0..<20).map { _ in graph.steps(bySQL: bySQL, &random) }
-      let undoing = Undoing(engine: engine, graph: graph, seed: seed, bySQL: bySQL, keeping: keeping)
+      let undoing = Undoing(
+        engine: engine, graph: graph, seed: seed, bySQL: bySQL, keeping: keeping)
       guard let difference = try undoing.difference(history) else { continue }
       let shrunk = try Histories.shrink(history, by: undoing.difference)
       Issue.record(
@@ -43,7 +44,9 @@ private struct Undoing {
 
   private var model: StoreModel {
     get throws {
-      try StoreModel(keeping ? "{ keepDeleted: true, \(graph.model.drop { $0 != "{" }.dropFirst())" : graph.model)
+      try StoreModel(
+        keeping ? "{ keepDeleted: true, \(graph.model.drop { $0 != "{" }.dropFirst())" : graph.model
+      )
     }
   }
 
