@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """The Python module: the conformance cases, and what else it promises. $BIN has the daemon."""
 import contextlib
+import datetime
 import json
 import os
 import pathlib
@@ -110,6 +111,28 @@ class Tests(unittest.TestCase):
                 tx.put("notes", number, {"text": "x" * 500})
         count = sqlite3.connect(self.daemon.path).execute("SELECT count(*) FROM cascade_object")
         self.assertEqual(count.fetchone()[0], 3_000)
+
+    def test_a_job_deletes_what_hangs_on_a_node_and_comes_back(self):
+        database = self.serve(
+            "CREATE TABLE artist(id INTEGER PRIMARY KEY);"
+            "CREATE TABLE album(id INTEGER PRIMARY KEY, artist INTEGER);"
+            "INSERT INTO artist VALUES(1); INSERT INTO album VALUES(1, 1), (2, 1)",
+            """{ collections: { artists: { table: "artist", key: "id" },
+                   albums: { table: "album", key: "id" } },
+                 relationships: [{ name: "artist", from: "albums", to: "artists", column: "artist",
+                   rules: ["deleteSourceIfDestinationDeleted"] }] }""")
+        nina = ("artists", 1)
+        self.store.protect(nina, "case 14", datetime.datetime(2100, 1, 1))
+        self.assertEqual(self.store.delete(nina)["state"], "blocked")
+        self.assertEqual([one["reason"] for one in self.store.protections()], ["case 14"])
+        self.store.unprotect(nina)
+        job = self.store.delete(nina, expect=3)
+        self.assertEqual((job["state"], job["deletedCount"]), ("done", 3))
+        self.assertEqual(self.store.undo(job["batch"])["restored"], 3)
+        rows = self.store.delete_rows("albums", "id = 2")
+        self.assertEqual([one["deletedCount"] for one in self.store.jobs(after=job["job"])], [1])
+        self.assertEqual(rows["state"], "done")
+        self.assertEqual(database.execute("SELECT id FROM album").fetchall(), [(1,)])
 
     def test_threads_that_share_a_store_get_their_own_receipts(self):
         def write(number):

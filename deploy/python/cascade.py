@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import base64
 import contextlib
+import datetime
 import json
 import math
 import os
@@ -21,7 +22,7 @@ import socket
 import threading
 import time
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any, Union
+from typing import Any, Union, cast
 
 Key = Union[str, int, Sequence[Union[str, int]]]
 Node = tuple[str, Key]
@@ -119,6 +120,11 @@ def _column(value: Any) -> Any:
 
 def _columns(values: dict[str, Any]) -> dict[str, Any]:
     return {name: _column(value) for name, value in values.items()}
+
+
+def _name(node: Node) -> str:
+    """A node in the parameters of a call."""
+    return json.dumps(list(node))
 
 
 def _edge(name: str, source: Node, to: Any, rules: Iterable[str] | None) -> dict[str, Any]:
@@ -363,10 +369,67 @@ class Store:
         except OSError as error:
             raise Unavailable(str(error)) from error
 
+    def delete(
+        self, *nodes: Node, expect: int | None = None, partial: bool = False, wait: bool = True,
+    ) -> dict[str, Any]:
+        """Deletes nodes with all that follows, in steps: the job when it has ended or needs an answer, or at
+        once. `state` is `done`, `held` (`approve(job["plan"])`), `blocked`, `cancelled` or `running`."""
+        return self._begin(expect, partial, wait, nodes=[_name(node) for node in nodes])
+
+    def delete_rows(
+        self, collection: str, where: str, *, expect: int | None = None, partial: bool = False,
+        wait: bool = True,
+    ) -> dict[str, Any]:
+        """The same for the rows of a collection for which an SQL expression holds."""
+        return self._begin(expect, partial, wait, collection=collection, where=where)
+
+    def _begin(
+        self, expect: int | None, partial: bool, wait: bool, **subject: Any,
+    ) -> dict[str, Any]:
+        job = self.call("Delete", expect=expect, partial=partial, wait=wait, **subject)["job"]
+        return cast(dict[str, Any], job)
+
+    def jobs(self, after: int = 0) -> Iterator[dict[str, Any]]:
+        """The jobs after a number, the oldest first."""
+        for reply in self.follow("Jobs", after=after):
+            yield from reply["jobs"]
+
+    def cancel(self, job: int) -> dict[str, Any]:
+        """Ends a job. What it has deleted is its batch, which `undo` takes."""
+        return cast(dict[str, Any], self.call("Cancel", job=job)["job"])
+
+    def approve(self, plan: int) -> dict[str, Any]:
+        """Approves a held plan, and returns its receipt."""
+        return cast(dict[str, Any], self.call("Approve", plan=plan)["receipt"])
+
+    def reject(self, plan: int) -> dict[str, Any]:
+        """Rejects a held plan: what it would have deleted stays."""
+        return self.call("Reject", plan=plan)
+
+    def undo(self, batch: int) -> dict[str, Any]:
+        """Brings back what a batch deleted."""
+        return cast(dict[str, Any], self.call("Undo", batch=batch)["undone"])
+
+    def protect(
+        self, node: Node, reason: str, until: datetime.datetime | None = None,
+    ) -> dict[str, Any]:
+        """Keeps a node, and all that its deletion would take along, from every deletion."""
+        end = None if until is None else round(until.timestamp() * 1000)
+        reply = self.call("Protect", node=_name(node), reason=reason, until=end)
+        return cast(dict[str, Any], reply["protection"])
+
+    def unprotect(self, node: Node) -> dict[str, Any]:
+        """Ends the protection of a node."""
+        return cast(dict[str, Any], self.call("Unprotect", node=_name(node))["protection"])
+
+    def protections(self) -> list[dict[str, Any]]:
+        """The nodes that are protected themselves."""
+        return cast("list[dict[str, Any]]", self.call("Protections")["protections"])
+
     @contextlib.contextmanager
     def lease(self, *nodes: Node, owner: str | None = None) -> Iterator[None]:
         """Holds nodes until the block ends, or the process."""
-        parameters: dict[str, Any] = {"nodes": [json.dumps(list(node)) for node in nodes]}
+        parameters: dict[str, Any] = {"nodes": [_name(node) for node in nodes]}
         if owner is not None:
             parameters["owner"] = owner
         replies = self.follow("Lease", **parameters)
