@@ -8,6 +8,7 @@ extension StoreService {
   func protect(_ request: Protection.Request, by user: UInt32) async throws -> Protection {
     let protection = try await inTurn { try await onStore { try await writer.protect(request) } }
     mayHaveProtections = true
+    protectionsBegan.ring()
     let until = request.until.map { " until \(SystemClock.text($0))" } ?? ""
     tell(
       .notice, .protected,
@@ -30,18 +31,25 @@ extension StoreService {
     return known
   }
 
-  /// Finds again each minute what is protected.
+  /// Finds again each minute what is protected, as long as anything is.
   func followProtections() async {
     while !Task.isCancelled {
+      let bell = protectionsBegan.subscribe()
       if isServed && mayHaveProtections && !condition.isAtRest {
         try? await inTurn { try await reviewProtections() }
       }
-      let pause = Duration.milliseconds(mayHaveProtections ? Protection.interval : 3_600_000)
-      do { try await EventLoop.sleep(for: pause, tolerance: pause / 10) } catch { return }
+      let pause = Duration.milliseconds(Protection.interval)
+      do {
+        if mayHaveProtections {
+          try await EventLoop.sleep(for: pause, tolerance: pause / 10)
+        } else {
+          try await bell.wait()
+        }
+      } catch { return }
     }
   }
 
-  private func reviewProtections() async throws {
+  func reviewProtections() async throws {
     let (ended, isAny) = try await onStore { try await writer.reviewProtections() }
     mayHaveProtections = isAny
     for one in ended {

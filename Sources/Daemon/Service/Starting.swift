@@ -26,6 +26,7 @@ extension StoreService {
     }
     await tellOfMissingModel()
     await countOverdue()
+    if !condition.isAtRest { try? await reviewProtections() }
     hasLooked = hasLooked || !condition.isAtRest
     // A pause that came meanwhile is not in the store yet.
     if condition.pause != nil { try await savePause() }

@@ -57,6 +57,8 @@ final class StoreService {
   /// Jobs that run or wait for an approval, as of the last look.
   var openJobs: [DeletionJob] = []
   let jobsChanged = Broadcast()
+  /// Rings when a node is protected.
+  let protectionsBegan = Broadcast()
   var passes = ExpiryPassState()
   /// Whether something may be protected; unknown at first.
   var mayHaveProtections = true
