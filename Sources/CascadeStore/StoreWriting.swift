@@ -113,6 +113,12 @@ package protocol StoreWriting: AnyObject {
     _ batch: Int64, by author: String, at now: Int64, manners: StepPolicy
   ) throws -> UndoResult
 
+  /// Brings back one node, with what went because of it, out of whatever batches. It gets a batch of its own
+  /// where its batch has more.
+  func undo(
+    _ node: Node, by author: String, at now: Int64, manners: StepPolicy
+  ) throws -> UndoResult
+
   /// Continues an undo that was interrupted. One that would fail at each attempt is not tried again
   /// by itself: this throws `UndoFailed`.
   func resumeUndo(at now: Int64, manners: StepPolicy) throws -> UndoResult?
@@ -283,6 +289,10 @@ extension StoreWriting {
 
   package func undo(_ batch: Int64, by author: String, at now: Int64) throws -> UndoResult {
     try undo(batch, by: author, at: now, manners: .none)
+  }
+
+  package func undo(_ node: Node, by author: String, at now: Int64) throws -> UndoResult {
+    try undo(node, by: author, at: now, manners: .none)
   }
 
   package func apply(

@@ -30,6 +30,10 @@ package struct UndoResult: Sendable {
     package let node: Node?
     package let what: String
     package let reason: String
+
+    package init(node: Node?, what: String, reason: String) {
+      (self.node, self.what, self.reason) = (node, what, reason)
+    }
   }
 
   package init(batch: Int64, author: String) {
@@ -47,6 +51,21 @@ package struct UndoResult: Sendable {
 
   package mutating func remark(_ text: String) {
     if !remarks.contains(text) { remarks.append(text) }
+  }
+
+  /// What another batch had of the same node.
+  package mutating func add(_ other: UndoResult) {
+    restored += other.restored
+    byCollection.merge(other.byCollection, uniquingKeysWith: +)
+    edges += other.edges
+    references += other.references
+    rows += other.rows
+    files += other.files
+    left += other.left.prefix(UndoResult.mostListed - left.count)
+    leftCount += other.leftCount
+    dangling += other.dangling.prefix(UndoResult.mostListed - dangling.count)
+    danglingCount += other.danglingCount
+    for text in other.remarks { remark(text) }
   }
 
   /// Leaves a file that was already counted as restored.
@@ -69,12 +88,14 @@ package enum UndoUnavailable: Error, Hashable, Sendable, CustomStringConvertible
   case undone(at: Int64, by: String)
   /// Nothing of it is in the trash, or no longer.
   case notInTrash
+  case nodeNotInTrash(Node)
 
   package var description: String {
     switch self {
     case .unknown: "there is no such batch"
     case .undone(_, let by): "the batch was undone by \(by)"
     case .notInTrash: "the trash of the batch was deleted"
+    case .nodeNotInTrash(let node): "\(node) is not in the trash"
     }
   }
 }

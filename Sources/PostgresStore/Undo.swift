@@ -30,7 +30,7 @@ extension PostgresWriter {
     try store.transaction {
       let constraints = DeferredConstraints(store)
       try checksAtOnce ? constraints.check() : constraints.postpone()
-      var undo = Undo(store, batch, by: author)
+      var undo = try Undo(store, batch, by: author)
       try undo.restore()
       try constraints.check()
       if undo.result.restoredNothing { return undo.result }
@@ -82,15 +82,21 @@ extension PostgresWriter {
 struct Undo {
   let store: StoreConnection
   let batch: Int64
+  /// The batch in which it went: another one where it was separated from that.
+  let origin: Int64
   var result: UndoResult
   /// Why rows of these tables do not come back, by their keys.
   var refusals: [Int64: [String: String]] = [:]
   /// The keys of the rows that came back, by the number of the table.
   var restored: [Int64: [String]] = [:]
+  /// The keys of the rows whose lists came back, by the number of the relation.
+  var restoredLists: [Int64: [String]] = [:]
   private var left: Set<Node> = []
 
-  init(_ store: StoreConnection, _ batch: Int64, by author: String) {
+  init(_ store: StoreConnection, _ batch: Int64, by author: String) throws {
     (self.store, self.batch) = (store, batch)
+    origin =
+      try store.db.run("SELECT origin FROM cascade.ledger WHERE batch = \(batch)").integer ?? batch
     result = UndoResult(batch: batch, author: author)
   }
 
@@ -103,10 +109,11 @@ struct Undo {
       try restoreReferences(relation)
       try restoreList(relation)
       try leaveReferences(relation)
+      try settleLists(relation)
       try restoreJoinRows(relation)
     }
     for relation in store.binding.files { try restoreEdges(relation) }
-    result.files = try FileRows(store: store).restore(batch)
+    result.files = try FileRows(store: store).restore(batch) + restoreNamedFiles()
     try listDangling()
     try LateReferences(store).rememberRestored()
     try remarkNumbers(in: tables)

@@ -20,7 +20,7 @@ extension Undo {
         n.batch = \(batch) AND n.relation = \(relation.number)
         AND \(source.key.equal("s", text: "n.key")) AND \(columns.isEmpty("s"))
         AND \(relation.isThere(text: "n.value"))
-        AND NOT \(source.wasDeleted("n.key", after: batch))
+        AND NOT \(source.wasDeleted("n.key", after: origin))
         """, returning: ["n.key"])
     let keys = try store.writing(source.name) { try store.db.run(statement).texts }
     try forget(relation, keys)
@@ -50,11 +50,12 @@ extension Undo {
       from: """
         (SELECT n.key, n.rest, n.value::\(list.type) AS \(list.name) FROM cascade.nullified n
           WHERE n.batch = \(batch) AND n.relation = \(relation.number)
-          AND NOT \(source.wasDeleted("n.key", after: batch))) o
+          AND NOT \(source.wasDeleted("n.key", after: origin))) o
         """,
       where: "\(source.key.equal("s", text: "o.key")) AND s.\(list.name)::text = o.rest",
       returning: ["o.key"])
     let keys = try store.writing(source.name) { try store.db.run(statement).texts }
+    restoredLists[relation.number] = keys
     try forget(relation, keys)
   }
 
@@ -63,7 +64,7 @@ extension Undo {
     let source = relation.source
     let rows = try store.db.run(
       """
-      SELECT n.key, \(source.wasDeleted("n.key", after: batch)) FROM cascade.nullified n
+      SELECT n.key, \(source.wasDeleted("n.key", after: origin)) FROM cascade.nullified n
       WHERE n.batch = \(batch) AND n.relation = \(relation.number) ORDER BY 1
       """
     ).rows

@@ -183,6 +183,16 @@ package struct FileRows {
     return named
   }
 
+  /// Those of a batch that can be put back.
+  package func kept(by batch: Int64) throws -> [ReleasedFile] {
+    try store.db.run(
+      """
+      SELECT id, batch, at, root, path FROM cascade.file
+      WHERE batch = \(batch) AND state <= \(FileState.trashed.rawValue)
+      """
+    ).rows.map(FileRows.file)
+  }
+
   /// Marks the files of a batch that are to be put back. Returns how many.
   package func restore(_ batch: Int64) throws -> Int {
     try store.db.run(

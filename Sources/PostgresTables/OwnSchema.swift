@@ -123,7 +123,8 @@ package enum OwnSchema {
       batch bigint PRIMARY KEY, id text NOT NULL, part bigint NOT NULL, author text,
       fingerprint bigint NOT NULL, at bigint NOT NULL, is_last boolean NOT NULL,
       line bigint NOT NULL, deleted bigint NOT NULL, edges bigint NOT NULL,
-      notices bigint NOT NULL, skipped bigint NOT NULL, undone_at bigint, undone_by text);
+      notices bigint NOT NULL, skipped bigint NOT NULL, undone_at bigint, undone_by text,
+      origin bigint);
     CREATE INDEX ledger_ids ON cascade.ledger(id, batch);
     CREATE TABLE cascade.verdict(
       name bytea PRIMARY KEY, fingerprint bigint NOT NULL, reasons text);

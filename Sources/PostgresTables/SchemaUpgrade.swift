@@ -22,6 +22,7 @@ struct SchemaUpgrade {
         ADD COLUMN row text, ADD COLUMN shape bigint;
       ALTER TABLE cascade.work ADD COLUMN plan bigint, ADD COLUMN is_manual boolean;
       ALTER TABLE cascade.notice ADD COLUMN is_manual boolean;
+      ALTER TABLE cascade.ledger ADD COLUMN origin bigint;
       ALTER TABLE cascade.file ADD COLUMN plan bigint, ADD COLUMN \(FileRows.isOwn);
       ALTER TABLE cascade.plan ADD COLUMN owns_causes boolean NOT NULL DEFAULT false,
         ADD COLUMN is_of_sum boolean NOT NULL DEFAULT false;

@@ -106,6 +106,7 @@ package enum Schema {
       passed_over INTEGER NOT NULL DEFAULT 0,
       undone_at INTEGER,
       undone_by TEXT,
+      origin INTEGER,
       UNIQUE(id, part)) STRICT
     """,
     // By collection and key: an end may be a row of the application, which has no number.

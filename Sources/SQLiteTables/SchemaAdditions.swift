@@ -12,6 +12,7 @@ extension Schema {
     ("cascade_plan", "restored", "INTEGER NOT NULL DEFAULT 0"),
     ("cascade_candidate", "plan", "INTEGER"),
     ("cascade_job", "standing", "INTEGER"),
+    ("cascade_ledger", "origin", "INTEGER"),
   ]
 
   /// Tables that were added since, with their indexes.

@@ -182,6 +182,16 @@ extension TemporaryTable {
       "restored", .undo, .nextUse, "id INTEGER PRIMARY KEY, layout INTEGER NOT NULL, key"),
     TemporaryTable("nodes_of_batch_edges", .undo, .nextUse),
     TemporaryTable("rewritten", .undo, .nextUse),
+    // What is to come back of the trash: `what` is a `ChosenEntry`. And the entries, by those that they
+    // went because of.
+    TemporaryTable(
+      "chosen", .undo, .nextUse,
+      "batch INTEGER, id INTEGER, collection INTEGER, key, what INTEGER", key: "batch, id",
+      and: ["CREATE INDEX temp.chosen_key ON chosen(collection, key)"]),
+    TemporaryTable(
+      "caused", .undo, .nextUse, "batch INTEGER, via INTEGER, id INTEGER", key: "batch, via, id"),
+    // The entries of one batch that move into another.
+    TemporaryTable("moving", .undo, .nextUse),
 
     // MARK: Files
 

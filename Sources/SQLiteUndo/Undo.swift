@@ -23,11 +23,20 @@ extension Writer {
     if attachment.isDetached { throw StoreError.detached }
     lock.policy = manners
     defer { lock.policy = .none }
+    let origin = try db.integer("SELECT origin FROM cascade_ledger WHERE seq = ?", .integer(batch))
     var undo = Undo(
-      writer: self, batch: batch, author: author, now: now,
+      writer: self, batch: batch, origin: origin ?? batch, author: author, now: now,
       result: UndoResult(batch: batch, author: author))
     try undo.run()
     return undo.result
+  }
+}
+
+extension Writer {
+  func refuseIfOpen(_ batch: Int64) throws {
+    if try db.meta(.sweepBatch) == batch {
+      throw StoreError("the sweep of batch \(batch) has not finished yet")
+    }
   }
 }
 
@@ -35,6 +44,8 @@ extension Writer {
 struct Undo {
   let writer: Writer
   let batch: Int64
+  /// The batch in which it went: another one where it was separated from that.
+  let origin: Int64
   let author: String
   let now: Int64
   var layouts: [NumberedLayout] = []
@@ -131,9 +142,7 @@ struct Undo {
   }
 
   private func checkPossible() throws {
-    if try writer.db.meta(.sweepBatch) == batch {
-      throw StoreError("the sweep of batch \(batch) has not finished yet")
-    }
+    try writer.refuseIfOpen(batch)
     let entry = try writer.db.first(
       """
       SELECT undone_at, undone_by,

@@ -63,7 +63,7 @@ extension Undo {
       generated: """
         SELECT t.id FROM main.cascade_trash AS t WHERE \(TrashLayout.isInSlice) AND (
           EXISTS (SELECT 1 FROM main.cascade_ended AS e
-            WHERE e.collection = ?5 AND e.key = \(key) AND e.batch > ?1)
+            WHERE e.collection = ?5 AND e.key = \(key) AND e.batch > \(origin))
           OR \(key) IN (SELECT j.key FROM main.cascade_journal AS j
             CROSS JOIN main.cascade_watch AS w ON w.what = j.what
             WHERE \(GoneMark.isDeletion("j")) AND w.meaning ->> 'rows' = ?5))
@@ -83,7 +83,8 @@ extension Undo {
           SELECT \(TrashLayout.key(keys: "l.keys", of: "d")) FROM main.cascade_trash_layout AS l
           CROSS JOIN main.cascade_trash AS d
             ON d.batch = l.batch AND d.layout = l.layout AND d.part = 0
-          WHERE l.collection = ?3 AND l.batch > ?1 AND l.kind = 'row' AND l.remaining > 0)
+          WHERE l.collection = ?3 AND l.batch > \(origin) AND l.batch <> ?1 AND l.kind = 'row'
+          AND l.remaining > 0)
         """, kept.bound + [.integer(collection)]
     ) { $0.integer(0) }
     for id in deleted { try leaveInTrash(id, kept, because: "its row was deleted since") }

@@ -148,7 +148,7 @@ extension Undo {
     try writer.db.run(
       generated: """
         DELETE FROM main.cascade_ended
-        WHERE collection = ?5 AND batch >= ?1 AND key IN (
+        WHERE collection = ?5 AND batch >= \(origin) AND key IN (
           SELECT \(TrashLayout.key(keys: "\(kept.layout.keys)")) FROM main.cascade_trash AS t
           WHERE \(TrashLayout.isInSlice) AND \(Undo.isNotLeft))
         """, kept.bound(slice) + [.integer(kept.layout.collection)])

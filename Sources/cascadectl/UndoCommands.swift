@@ -6,9 +6,14 @@ internal import CascadeSystem
 /// Commands about batches: what was deleted together, and undo.
 enum UndoCommands {
   static func undo(_ arguments: inout Arguments) throws -> Commands.Prepared {
-    let batch = try arguments.number("batch")
+    let subject = try arguments.operand("batch or node")
+    if Int64(subject) == nil && !subject.contains("/") && !subject.hasPrefix("[") {
+      throw UsageError("\"\(subject)\" is neither the number of a batch nor a node")
+    }
+    let parameters: JSON =
+      Int64(subject).map { ["batch": .integer($0)] } ?? ["node": .string(subject)]
     return { client, output in
-      let reply = try ProgressLine.call("Undo", ["batch": .integer(batch)], &client, output)
+      let reply = try ProgressLine.call("Undo", parameters, &client, output)
       let undone = reply["undone"] ?? .null
       let isWhole = undone["leftCount"]?.integer == 0
       try output.show(undone, wentWrong: !isWhole, describe)

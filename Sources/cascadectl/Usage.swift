@@ -25,6 +25,7 @@ enum Usage {
                                             ends leases
       batches [--after N]                   the deletions that can be undone, in batches
       undo BATCH                            restores what a batch deleted
+      undo NODE                             restores one node with what went because of it
       delete NODE... | COLLECTION --where SQL [--dry-run] [--expect N] [--partial] [--no-wait]
                                             deletes them, with all that follows, in steps
       jobs [--after N]                      the deletions that began here

@@ -17,4 +17,10 @@ struct RandomUndo {
     try UndoneHistories(PostgresUnderTest()).compare(
       bySQL: true, keeping: true, Histories.seeds(quick: 3, long: 300))
   }
+
+  @Test("One node comes back alone, and the rest later", arguments: [false, true])
+  func singly(bySQL: Bool) throws {
+    try UndoneHistories(PostgresUnderTest()).compare(
+      bySQL: bySQL, keeping: bySQL, singly: true, Histories.seeds(quick: 3, long: 300))
+  }
 }

@@ -9,16 +9,18 @@ package struct UndoneHistories {
 
   package init(_ engine: any EngineUnderTest) { self.engine = engine }
 
-  /// `keeping`: what the application deletes by SQL is kept, and comes back with what followed.
+  /// `keeping`: what the application deletes by SQL is kept, and comes back with what followed. `singly`: one
+  /// of the nodes comes back first, and then the rest.
   package func compare(
-    bySQL: Bool, keeping: Bool = false, _ seeds: some Sequence<UInt64>
+    bySQL: Bool, keeping: Bool = false, singly: Bool = false, _ seeds: some Sequence<UInt64>
   ) throws {
     for seed in seeds {
       var random = Seeded(seed)
       let graph = PlacedGraph(engine.tables, bySQL: bySQL, &random)
       let history = (0..<20).map { _ in graph.steps(bySQL: bySQL, &random) }
       let undoing = Undoing(
-        engine: engine, graph: graph, seed: seed, bySQL: bySQL, keeping: keeping)
+        engine: engine, graph: graph, seed: seed, bySQL: bySQL, keeping: keeping,
+        singly: singly)
       guard let difference = try undoing.difference(history) else { continue }
       let shrunk = try Histories.shrink(history, by: undoing.difference)
       Issue.record(
@@ -41,6 +43,7 @@ private struct Undoing {
   let seed: UInt64
   let bySQL: Bool
   let keeping: Bool
+  let singly: Bool
 
   private var model: StoreModel {
     get throws {
@@ -94,7 +97,9 @@ private struct Undoing {
     byFile store: any StoreUnderTest, _ deletions: [PlacedStep]
   ) throws -> [UndoResult.Left] {
     do {
-      return try undo(store.apply(deletions.map(graph.forFile)).batch, store)
+      let last = try store.reader.newestBatches(limit: 1).first?.batch ?? 0
+      let receipt = try store.apply(deletions.map(graph.forFile))
+      return try singly ? undo(receipt.deleted, after: last, store) : undo(receipt.batch, store)
     } catch is Rejection {
       return []
     }
@@ -105,6 +110,8 @@ private struct Undoing {
     do {
       return try batch.map { try store.undo($0, way).left } ?? []
     } catch UndoUnavailable.notInTrash {
+      return []
+    } catch UndoUnavailable.undone where singly {
       return []
     }
   }
@@ -131,10 +138,35 @@ extension Undoing {
   ) throws -> [UndoResult.Left] {
     if deletions.isEmpty { return [] }
     let last = try store.reader.newestBatches(limit: 1).first?.batch ?? 0
+    let roots = try deletions.compactMap(\.deleted).filter(store.exists)
     try store.bySQL(sql(deletions))
-    _ = try store.writer.sweep([.all], at: 1)
-    let batches = try store.reader.batches(after: last, limit: 100)
-    return try batches.reversed().flatMap { try undo($0.batch, store) }
+    let sweep = try store.writer.sweep([.all], at: 1)
+    if singly { return try undo(sweep.deleted + roots, after: last, store) }
+    return try undoAll(after: last, store)
+  }
+
+  private func undoAll(
+    after last: Int64, _ store: any StoreUnderTest
+  ) throws -> [UndoResult.Left] {
+    try store.reader.batches(after: last, limit: 100).reversed().flatMap {
+      try undo($0.batch, store)
+    }
+  }
+
+  /// One of the nodes, and then the rest.
+  fileprivate func undo(
+    _ nodes: [Node], after last: Int64, _ store: any StoreUnderTest
+  ) throws -> [UndoResult.Left] {
+    if !nodes.isEmpty {
+      let node = nodes[Int(seed % UInt64(nodes.count))]
+      do {
+        _ = try store.writer.undo(node, by: "test", at: 3)
+        if try !store.exists(node) {
+          return [UndoResult.Left(node: node, what: "it", reason: "away")]
+        }
+      } catch UndoUnavailable.nodeNotInTrash {}
+    }
+    return try undoAll(after: last, store)
   }
 }
 

@@ -46,12 +46,16 @@ extension Control {
   }
 
   private func undo(_ call: Call, _ service: StoreService) async throws -> JSON {
-    let batch = call.parameters["batch"]!.integer!
     let user = call.peer.uid
+    let subject = try await undoSubject(call, service)
     do {
       var result = try await service.onStore {
-        try await service.writer.undo(batch, by: userName(user))
+        switch subject {
+        case .batch(let batch): try await service.writer.undo(batch, by: userName(user))
+        case .node(let node): try await service.writer.undo(node, by: userName(user))
+        }
       }
+      let batch = result.batch
       // The undo may have restored references to files that wait to be moved.
       service.retriesFiles = true
       for file in try await service.moveUnreferencedFiles().left where file.batch == batch {
@@ -63,7 +67,33 @@ extension Control {
       service.reportUndone(result, by: user)
       return ["undone": result.json]
     } catch let refusal as UndoUnavailable {
-      throw VarlinkError.noSuchThing("batch \(batch)\(refusal.reason)")
+      throw VarlinkError.noSuchThing("\(subject)\(refusal.reason)")
+    }
+  }
+
+  private func undoSubject(_ call: Call, _ service: StoreService) async throws -> UndoSubject {
+    guard let name = call.text("node") else {
+      guard let batch = call.parameters["batch"]?.integer else {
+        throw VarlinkError.unusable("batch", "name a batch, or a node")
+      }
+      return .batch(batch)
+    }
+    if call.parameters["batch"]?.integer != nil {
+      throw VarlinkError.unusable("node", "not together with `batch`")
+    }
+    let node = try Call.node(name, "node", of: service.configuration.model)
+    return .node(try await service.reader.read { try $0.withStoredKey(node) })
+  }
+}
+
+private enum UndoSubject: CustomStringConvertible {
+  case batch(Int64)
+  case node(Node)
+
+  var description: String {
+    switch self {
+    case .batch(let batch): "batch \(batch)"
+    case .node(let node): "node \(node)"
     }
   }
 }
@@ -74,6 +104,7 @@ extension UndoUnavailable {
     case .unknown: ""
     case .undone(let at, let by): " to undo: it was undone at \(SystemClock.text(at)) by \(by)"
     case .notInTrash: " to undo: its trash was deleted"
+    case .nodeNotInTrash: " to undo: nothing of it is in the trash"
     }
   }
 }

@@ -33,6 +33,11 @@ extension StoreWriter {
       batch, by: author, at: SystemClock.wall(), manners: stepPolicy)
   }
 
+  func undo(_ node: Node, by author: String) throws -> UndoResult {
+    defer { progress.set(nil) }
+    return try attached().writer.undo(node, by: author, at: SystemClock.wall(), manners: stepPolicy)
+  }
+
   func resumeUndo() throws -> UndoResult? {
     defer { progress.set(nil) }
     // The store was paused after this call was made.

@@ -17,12 +17,6 @@ extension Reader {
 
 }
 
-/// A row, an object or a name in the trash.
-struct TrashEntry: Hashable {
-  let batch: Int64
-  let id: Int64
-}
-
 extension Reader: DeletionTrail {
   package func cause(ofBatch batch: Int64) throws -> Why.LedgerCause? {
     try db.first(
@@ -34,37 +28,8 @@ extension Reader: DeletionTrail {
     } ?? Why.LedgerCause(batch: batch, at: 0, id: "", author: nil, kind: .file)
   }
 
-  /// The newest trash of a node. A mere name, of which an earlier batch may have more, is the last
-  /// choice.
-  ///
-  /// No index leads from keys to the trash, so the batches are scanned, the newest first. A million
-  /// rows take a fifth of a second. An index would cost a second while they are deleted.
   func newest(_ node: Node, upTo batch: Int64) throws -> TrashEntry? {
-    let table = try binding().collections[node.collection]
-    let whole = table?.stored(node.key) ?? .text(node.key.managedText)
-    let parts = table?.columnValues(node.key) ?? [whole]
-    let collations = table?.collations ?? ["BINARY"]
-    let isRow = zip(parts.indices, collations).map { "t.c\($0) = ?\($0 + 5) COLLATE \(quoted($1))" }
-    let collation = collations.count == 1 ? collations[0] : "BINARY"
-    return try db.all(
-      generated: """
-        SELECT l.batch, t.id
-        FROM main.cascade_collection AS c
-        CROSS JOIN main.cascade_trash_layout AS l ON l.collection = c.id
-        CROSS JOIN main.cascade_trash AS t
-          ON t.batch = l.batch AND t.layout = l.layout AND t.part = 0
-        WHERE c.name = ?1 AND l.batch > \(TrashLayout.batchOfKept) AND l.kind IN ('row', 'object', 'name')
-        AND (t.c0 COLLATE \(quoted(collation)) IN (?2, ?3, ?4)
-          OR (l.kind = 'row' AND \(isRow.joined(separator: " AND "))))
-        AND l.batch <= ?\(parts.count + 5)
-        ORDER BY l.kind = 'name' AND coalesce(t.c1, 0), l.batch DESC, l.kind = 'name', t.id DESC
-        LIMIT 1
-        """,
-      [
-        .text(node.collection), whole, .text(node.key.managedText),
-        .integer(node.key.managedText.flatMap { Int64($0) }),
-      ] + parts + [.integer(batch)]
-    ) { TrashEntry(batch: $0.integer(0), id: $0.integer(1)) }.first
+    try db.newestInTrash(node, binding().collections[node.collection], upTo: batch)
   }
 
   /// The other end of each step is the node of the next step, if both went in the same batch.

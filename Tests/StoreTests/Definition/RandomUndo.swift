@@ -16,6 +16,11 @@ struct RandomUndo {
   @Test("What an application deleted comes back with what followed", arguments: 0..<2)
   func kept(part: Int) throws { try histories.compare(bySQL: true, keeping: true, seeds(part)) }
 
+  @Test("One node comes back alone, and the rest later", arguments: [false, true], 0..<2)
+  func singly(bySQL: Bool, part: Int) throws {
+    try histories.compare(bySQL: bySQL, keeping: bySQL, singly: true, seeds(part))
+  }
+
   private func seeds(_ part: Int) -> [UInt64] {
     Histories.seeds(quick: 8, long: 300, part: part, of: 2)
   }
