@@ -11,7 +11,8 @@ package struct TrashEntry: Hashable {
 
 extension Connection {
   /// The newest trash of a node. A mere name, of which an earlier batch may have more, is the last
-  /// choice.
+  /// choice. Of an object that one change file put and deleted several times, an undo wants the first: that
+  /// existed before.
   ///
   /// No index leads from keys to the trash, so the batches are scanned, the newest first. A million
   /// rows take a fifth of a second. An index would cost a second while they are deleted.
@@ -35,7 +36,7 @@ extension Connection {
         AND (t.c0 COLLATE \(quoted(collation)) IN (?2, ?3, ?4)
           OR (l.kind = 'row' AND \(isRow.joined(separator: " AND "))))
         AND l.batch <= ?\(parts.count + 5)
-        ORDER BY l.kind = 'name' AND coalesce(t.c1, 0), l.batch DESC, l.kind = 'name', t.id DESC
+        ORDER BY l.kind = 'name' AND coalesce(t.c1, 0), l.batch DESC, l.kind = 'name', t.id \(names ? "DESC" : "ASC")
         LIMIT 1
         """,
       [

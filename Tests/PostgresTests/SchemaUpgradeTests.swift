@@ -15,6 +15,7 @@ struct SchemaUpgradeTests {
     ALTER TABLE cascade.journal DROP COLUMN plan, DROP COLUMN is_manual, DROP COLUMN row, DROP COLUMN shape;
     ALTER TABLE cascade.work DROP COLUMN plan, DROP COLUMN is_manual;
     ALTER TABLE cascade.notice DROP COLUMN is_manual;
+    ALTER TABLE cascade.ledger DROP COLUMN origin;
     ALTER TABLE cascade.file DROP COLUMN plan, DROP COLUMN is_own;
     ALTER TABLE cascade.plan DROP COLUMN owns_causes, DROP COLUMN is_of_sum;
     UPDATE cascade.meta SET value = 4 WHERE key = 'version';
