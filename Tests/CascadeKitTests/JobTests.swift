@@ -35,6 +35,16 @@ import Testing
     #expect(try await test.store.undo(batch: #require(job.batch)).restored == 31)
   }
 
+  @Test func oneNodeComesBackAlone() async throws {
+    let test = try await store(albums: 3)
+    let albums = try await test.store.read { db in try db.all(Album.all) }
+    let job = try await end(of: test.store.delete(nina.id), test)
+    #expect(try await test.store.undo(albums[1].id).restored == 1)
+    #expect(try test.sql("SELECT count(*) FROM album") == "1\n")
+    await #expect(throws: AskError.self) { try await test.store.undo(albums[1].id) }
+    #expect(try await test.store.undo(batch: #require(job.batch)).restored == 3)
+  }
+
   @Test func aJobWaitsForAnAnswer() async throws {
     let test = try await store(
       albums: 30, settings: "limits: { hold: { deletes: 2, share: 0.01 } }")

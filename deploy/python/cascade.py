@@ -406,9 +406,10 @@ class Store:
         """Rejects a held plan: what it would have deleted stays."""
         return self.call("Reject", plan=plan)
 
-    def undo(self, batch: int) -> dict[str, Any]:
-        """Brings back what a batch deleted."""
-        return cast(dict[str, Any], self.call("Undo", batch=batch)["undone"])
+    def undo(self, what: int | Node) -> dict[str, Any]:
+        """Brings back what a batch deleted; or one node with what went because of it, and nothing else."""
+        subject = {"batch": what} if isinstance(what, int) else {"node": _name(what)}
+        return cast(dict[str, Any], self.call("Undo", **subject)["undone"])
 
     def protect(
         self, node: Node, reason: str, until: datetime.datetime | None = None,

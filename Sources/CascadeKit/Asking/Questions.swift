@@ -106,7 +106,17 @@ extension Store {
   /// Brings back what a batch deleted, as it was. No rule runs.
   @discardableResult
   public func undo(batch: Int) async throws(AskError) -> UndoResult {
-    let reply = try await ask("Undo", ["batch": .integer(Int64(batch))])
+    try await undo(["batch": .integer(Int64(batch))])
+  }
+
+  /// Brings back one node with what went because of it, out of whatever batches, and nothing else.
+  @discardableResult
+  public func undo<M: Model>(_ id: ID<M>) async throws(AskError) -> UndoResult {
+    try await undo(["node": .string(NodeName(id).json.text)])
+  }
+
+  private func undo(_ subject: JSON) async throws(AskError) -> UndoResult {
+    let reply = try await ask("Undo", subject)
     guard let undone = reply["undone"] else { throw .unreadable("an undo without a result") }
     return UndoResult(
       restored: undone["restored"]?.int ?? 0, leftCount: undone["leftCount"]?.int ?? 0)
