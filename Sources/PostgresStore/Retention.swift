@@ -131,7 +131,8 @@ struct ExpiredRows {
   private func time(ofBatch batch: String) -> String {
     """
     (SELECT n.at + \(ClockJumps.after("n.batch")) FROM cascade.ledger n
-      WHERE n.batch >= \(batch) AND n.at + \(ClockJumps.after("n.batch")) <= \(now)
+      WHERE n.batch >= \(batch) AND (n.origin IS NULL OR n.batch = \(batch))
+      AND n.at + \(ClockJumps.after("n.batch")) <= \(now)
       ORDER BY n.batch LIMIT 1)
     """
   }

@@ -51,8 +51,8 @@ struct SeparatedBatch {
       """
       INSERT INTO cascade.ledger(batch, id, part, author, fingerprint, at, is_last, line, deleted, edges,
         notices, skipped, origin)
-      SELECT \(new), id || '/\(new)', part, author, fingerprint, at, true, line, \(count), 0, 0, 0,
-        coalesce(origin, batch) FROM cascade.ledger WHERE batch = \(batch)
+      SELECT \(new), id || '/\(new)', part, author, fingerprint, at + \(ClockJumps.after("l.batch")), true,
+        line, \(count), 0, 0, 0, coalesce(origin, batch) FROM cascade.ledger l WHERE batch = \(batch)
       """)
     if entered.changed == 0 { throw UndoUnavailable.unknown }
   }

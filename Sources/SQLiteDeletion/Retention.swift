@@ -186,11 +186,11 @@ extension Connection {
   }
 
   /// The time of a batch, as SQL; ?2 is now. A batch that the ledger does not know, or recorded
-  /// while the clock was ahead, is as old as the next batch.
+  /// while the clock was ahead, is as old as the next batch that was not separated from another one.
   fileprivate static func time(ofBatch batch: String) -> String {
     """
     (SELECT \(realTime("n")) FROM cascade_ledger AS n
-      WHERE n.seq >= \(batch) AND \(realTime("n")) <= ?2
+      WHERE n.seq >= \(batch) AND (n.origin IS NULL OR n.seq = \(batch)) AND \(realTime("n")) <= ?2
       ORDER BY n.seq LIMIT 1)
     """
   }

@@ -58,20 +58,16 @@ struct EntryWays {
 
   /// Of lists in a column of rows that stayed.
   var ofList: [List] {
-    get throws {
-      if layout.kind != .change { return [] }
-      return try lists.map { relation in
-        guard case .json(_, let path) = relation.form else { throw StalePath() }
-        let rest = relation.listWithoutGone(
-          old, path, without: Query("\(isTaken(relation)) AND \(isOther(relation))"))
-        return List(
-          condition: "\(has(relation, isChosen(relation))) AND \(hasOthers(relation))",
-          place: layout.keys, old: rest.text)
-      }
+    if layout.kind != .change { return [] }
+    return lists.compactMap { relation in
+      guard case .json(_, let path) = relation.form else { return nil }
+      let rest = relation.listWithoutGone(
+        old, path, without: Query("\(isTaken(relation)) AND \(isOther(relation))"))
+      return List(
+        condition: "\(has(relation, isChosen(relation))) AND \(hasOthers(relation))",
+        place: layout.keys, old: rest.text)
     }
   }
-
-  private struct StalePath: Error {}
 
   // MARK: - Lists
 

@@ -34,11 +34,11 @@ extension Writer {
 
   private func enter(_ new: Int64, outOf batch: Int64, _ count: Int64) throws {
     try db.run(
-      """
-      INSERT INTO cascade_ledger(seq, id, part, fingerprint, author, at, outcome, line, deleted, origin)
-      SELECT ?1, id || '/' || ?1, part, fingerprint, author, at, 'applied', line, ?3,
-        coalesce(origin, seq) FROM cascade_ledger WHERE seq = ?2
-      """, .integer(new), .integer(batch), .integer(count))
+      generated: """
+        INSERT INTO cascade_ledger(seq, id, part, fingerprint, author, at, outcome, line, deleted, origin)
+        SELECT ?1, id || '/' || ?1, part, fingerprint, author, at + \(MetaKey.clockJumps(after: "seq")),
+          'applied', line, ?3, coalesce(origin, seq) FROM cascade_ledger WHERE seq = ?2
+        """, [.integer(new), .integer(batch), .integer(count)])
   }
 }
 
@@ -95,9 +95,7 @@ private struct Separation {
         INSERT INTO temp.moving SELECT t.id \(kept.layout.fromEntries)
         WHERE \(TrashLayout.isOfLayout) AND (\(conditions.joined(separator: " OR ")))
         """, [.integer(batch), .integer(kept.number)])
-    for list in try ways.ofList {
-      try copy(list, kept.number)
-    }
+    for list in ways.ofList { try copy(list, kept.number) }
   }
 
   /// The object lost references to chosen ones, and to no others.
