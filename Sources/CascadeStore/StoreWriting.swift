@@ -113,11 +113,9 @@ package protocol StoreWriting: AnyObject {
     _ batch: Int64, by author: String, at now: Int64, manners: StepPolicy
   ) throws -> UndoResult
 
-  /// Brings back one node, with what went because of it, out of whatever batches. It gets a batch of its own
-  /// where its batch has more.
-  func undo(
-    _ node: Node, by author: String, at now: Int64, manners: StepPolicy
-  ) throws -> UndoResult
+  /// Moves a node, and what went because of it, into batches of their own, out of those that have more. Returns
+  /// the batches that have them then; there is at least one. Throws `UndoUnavailable`.
+  func separate(_ node: Node) throws -> [Int64]
 
   /// Continues an undo that was interrupted. One that would fail at each attempt is not tried again
   /// by itself: this throws `UndoFailed`.
@@ -291,8 +289,17 @@ extension StoreWriting {
     try undo(batch, by: author, at: now, manners: .none)
   }
 
-  package func undo(_ node: Node, by author: String, at now: Int64) throws -> UndoResult {
-    try undo(node, by: author, at: now, manners: .none)
+  /// Brings back one node, with what went because of it, out of whatever batches: in its batch, and in later
+  /// ones.
+  package func undo(
+    _ node: Node, by author: String, at now: Int64, manners: StepPolicy = .none
+  ) throws -> UndoResult {
+    let batches = try separate(node)
+    var result = try undo(batches[0], by: author, at: now, manners: manners)
+    for batch in batches.dropFirst() {
+      result.add(try undo(batch, by: author, at: now, manners: manners))
+    }
+    return result
   }
 
   package func apply(

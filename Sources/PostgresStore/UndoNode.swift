@@ -1,10 +1,10 @@
 package import CascadeModel
 internal import CascadePostgres
-package import CascadeStore
+internal import CascadeStore
 internal import PostgresBinding
 internal import PostgresTables
 
-/// Brings back one node, with what went because of it.
+/// What an undo of one node brings back.
 ///
 /// 1. Chosen are the node, and what names a chosen one as the reason why it went: in its batch, and in later
 ///    ones.
@@ -12,21 +12,14 @@ internal import PostgresTables
 ///    (`SeparatedBatch.swift`). Where a batch has nothing else, they stay in it.
 /// 3. That batch is undone like any other.
 extension PostgresWriter {
-  package func undo(
-    _ node: Node, by author: String, at now: Int64, manners: StepPolicy
-  ) throws -> UndoResult {
+  package func separate(_ node: Node) throws -> [Int64] {
     try followSchema()
-    let batches = try store.transaction {
+    return try store.transaction {
       let chosen = try ChosenNodes(store, with: node)
       return try chosen.batches.map {
         try SeparatedBatch(store, chosen, outOf: $0).separate(into: nextBatch)
       }
     }
-    var result = try undo(batches[0], by: author, at: now, manners: manners)
-    for batch in batches.dropFirst() {
-      result.add(try undo(batch, by: author, at: now, manners: manners))
-    }
-    return result
   }
 }
 

@@ -1,11 +1,11 @@
 package import CascadeModel
 internal import CascadeSQLite
-package import CascadeStore
+internal import CascadeStore
 internal import SQLiteBinding
 internal import SQLiteJournal
 package import SQLiteTables
 
-/// Brings back one node, with what went because of it.
+/// What an undo of one node brings back.
 ///
 /// 1. `temp.chosen` gets its entry in the trash, and those of what names a chosen one as the reason why it
 ///    went: in its batch, and in later ones.
@@ -13,11 +13,9 @@ package import SQLiteTables
 ///    (`SeparatedBatch.swift`). Where a batch has nothing else, they stay in it.
 /// 3. That batch is undone like any other: in steps, and on after a crash.
 extension Writer {
-  package func undo(
-    _ node: Node, by author: String, at now: Int64, manners: StepPolicy
-  ) throws -> UndoResult {
+  package func separate(_ node: Node) throws -> [Int64] {
     if attachment.isDetached { throw StoreError.detached }
-    let batches = try group {
+    return try group {
       try choose(node)
       return try db.all(
         generated: """
@@ -25,11 +23,6 @@ extension Writer {
           """
       ) { $0.integer(0) }.map(separate)
     }
-    var result = try undo(batches[0], by: author, at: now, manners: manners)
-    for batch in batches.dropFirst() {
-      result.add(try undo(batch, by: author, at: now, manners: manners))
-    }
-    return result
   }
 
   private func choose(_ node: Node) throws {
