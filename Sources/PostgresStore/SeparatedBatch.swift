@@ -169,31 +169,27 @@ extension Undo {
     return back.count
   }
 
-  /// Has the batch from which this one was separated expect lists as they are now, and forget what they have
-  /// again. What does not come back stays there.
-  mutating func settleLists(_ relation: EdgeRelation) throws {
+  /// Has the batch from which this one was separated expect the lists of these rows as they are now, and forget
+  /// what they have again. What does not come back stays there.
+  func settleLists(_ relation: EdgeRelation, restored keys: [String]) throws {
     guard isSeparated, let list = relation.list?.ofKnownType else { return }
     let (source, own) = (relation.source, "n.relation = \(relation.number)")
-    let isOpen = """
-      EXISTS (SELECT FROM cascade.nullified c
-        WHERE c.batch = \(batch) AND c.relation = n.relation AND c.key = n.key)
+    let isRestored = """
+      n.batch = \(origin) AND \(own) AND n.key = ANY($1::text[]) AND \(source.key.equal("s", text: "n.key"))
       """
-    let isListed = "EXISTS (SELECT FROM \(list.elements("s", as: "h")) WHERE h.value = e.value)"
     let lacks = """
       EXISTS (SELECT FROM (SELECT n.value::\(list.type) AS \(list.name)) o, \(list.elements("o"))
-        WHERE \(relation.isDangling) AND NOT \(isListed))
+        WHERE \(isAway(relation, list)))
       """
-    let row = source.key.equal("s", text: "n.key")
     try store.db.run(
       """
       UPDATE cascade.nullified n SET rest = s.\(list.name)::text FROM \(source.name) s
-      WHERE n.batch = \(origin) AND \(own) AND \(row) AND n.key = ANY($1::text[]) AND NOT \(isOpen) AND \(lacks)
-      """, [arrayText(restoredLists[relation.number] ?? [])])
+      WHERE \(isRestored) AND \(lacks)
+      """, [arrayText(keys)])
     try store.db.run(
       """
-      DELETE FROM cascade.nullified n USING \(source.name) s
-      WHERE n.batch = \(origin) AND \(own) AND \(row) AND n.key = ANY($1::text[]) AND NOT \(isOpen) AND NOT \(lacks)
-      """, [arrayText(restoredLists[relation.number] ?? [])])
+      DELETE FROM cascade.nullified n USING \(source.name) s WHERE \(isRestored) AND NOT \(lacks)
+      """, [arrayText(keys)])
     try store.db.run(
       "DELETE FROM cascade.nullified n WHERE n.batch = \(batch) AND \(own) AND n.rest IS NOT NULL")
   }

@@ -89,8 +89,6 @@ struct Undo {
   var refusals: [Int64: [String: String]] = [:]
   /// The keys of the rows that came back, by the number of the table.
   var restored: [Int64: [String]] = [:]
-  /// The keys of the rows whose lists came back, by the number of the relation.
-  var restoredLists: [Int64: [String]] = [:]
   private var left: Set<Node> = []
 
   init(_ store: StoreConnection, _ batch: Int64, by author: String) throws {
@@ -107,9 +105,9 @@ struct Undo {
     try leaveUnbound()
     for relation in store.binding.relations {
       try restoreReferences(relation)
-      try restoreList(relation)
+      let lists = try restoreList(relation)
       try leaveReferences(relation)
-      try settleLists(relation)
+      try settleLists(relation, restored: lists)
       try restoreJoinRows(relation)
     }
     for relation in store.binding.files { try restoreEdges(relation) }

@@ -35,13 +35,11 @@ extension Undo {
       """, [arrayText(keys)])
   }
 
-  /// Of rows whose list is as the sweep left it, with what is there.
-  mutating func restoreList(_ relation: EdgeRelation) throws {
-    guard let list = relation.list?.ofKnownType else { return }
+  /// Of rows whose list is as the sweep left it, with what is there. Returns their keys.
+  mutating func restoreList(_ relation: EdgeRelation) throws -> [String] {
+    guard let list = relation.list?.ofKnownType else { return [] }
     let source = relation.source
-    let isListed =
-      "EXISTS (SELECT FROM \(list.elements("s", as: "h")) WHERE h.value = e.value)"
-    let isAway = "\(relation.isDangling) AND NOT \(isListed)"
+    let isAway = isAway(relation, list)
     let isAnyAway = "EXISTS (SELECT FROM \(list.elements("o")) WHERE \(isAway))"
     let restored =
       "CASE WHEN \(isAnyAway) THEN \(list.list("o", without: isAway)) ELSE o.\(list.name) END"
@@ -55,8 +53,14 @@ extension Undo {
       where: "\(source.key.equal("s", text: "o.key")) AND s.\(list.name)::text = o.rest",
       returning: ["o.key"])
     let keys = try store.writing(source.name) { try store.db.run(statement).texts }
-    restoredLists[relation.number] = keys
     try forget(relation, keys)
+    return keys
+  }
+
+  /// Whether the element `e` leads to nothing, and is not in the list of the row `s`.
+  func isAway(_ relation: EdgeRelation, _ list: ListColumn) -> String {
+    let isListed = "EXISTS (SELECT FROM \(list.elements("s", as: "h")) WHERE h.value = e.value)"
+    return "\(relation.isDangling) AND NOT \(isListed)"
   }
 
   /// Lists those that stay in the batch.
