@@ -71,21 +71,22 @@ package struct Hold {
   ///
   /// What goes by age is asked for once: an approval stands for the later passes over the collection, which
   /// are held only if one takes more than was approved, and more than half of the collection.
-  /// `isDoubtful`: the ages seem to be wrong, so that the first pass is asked for in any case.
+  /// Where the ages are doubtful, because they seem to be wrong, the first pass is asked for in any case.
   package func judge(
-    _ job: DeletionJob, deleting nodes: [String: Int], isDoubtful: Bool,
+    _ job: DeletionJob, deleting nodes: [String: Int], areDoubtful: (Overdue) throws -> Bool,
     size: (_ collection: String, _ enough: Int) throws -> Int?
   ) rethrows -> Verdict {
     let count = job.deletedCount + nodes.values.reduce(0, +)
     if let most = job.approved.map({ $0 + limit.deletes }) ?? job.request.expected {
       return count <= most ? .passes : .held
     }
-    guard let standing = job.standing, let collection = job.overdue?.collection else {
-      return try judge(Deletion(nodes, needsApproval: isDoubtful), size: size)
+    guard let overdue = job.overdue else { return try judge(Deletion(nodes), size: size) }
+    guard let standing = job.standing else {
+      return try judge(Deletion(nodes, needsApproval: areDoubtful(overdue)), size: size)
     }
-    let gone = nodes[collection] ?? 0
+    let gone = nodes[overdue.collection] ?? 0
     if count <= standing { return .passes }
-    return try size(collection, 2 * gone).map { 2 * gone <= $0 } ?? false ? .passes : .held
+    return try size(overdue.collection, 2 * gone).map { 2 * gone <= $0 } ?? false ? .passes : .held
   }
 
   /// How many of these nodes count.

@@ -88,19 +88,13 @@ extension PostgresWriter {
     _ closure: Closure, _ job: DeletionJob, _ counts: [(MappedTable, Int)]
   ) throws -> HeldPlan? {
     let counts = Dictionary(uniqueKeysWithValues: counts.map { ($0.0.collection, $0.1) })
-    let verdict = try Hold(model).judge(job, deleting: counts, isDoubtful: isDoubtful(job)) {
-      try closure.size($0, $1, gone: counts[$0] ?? 0)
-    }
+    let verdict = try Hold(model).judge(
+      job, deleting: counts, areDoubtful: { try store.overdueRows($0).areDoubtful(store) },
+      size: { try closure.size($0, $1, gone: counts[$0] ?? 0) })
     if verdict == .passes { return nil }
     return HeldPlan(
       id: job.planFile, deletedCount: counts.values.reduce(0, +), byCollection: counts,
-      lostCount: 0,
-      checksum: 0)
-  }
-
-  private func isDoubtful(_ job: DeletionJob) throws -> Bool {
-    guard let overdue = job.overdue, job.standing == nil else { return false }
-    return try store.overdueRows(overdue).areDoubtful(store)
+      lostCount: 0, checksum: 0)
   }
 
   /// It waits for an approval, under the same number each time.

@@ -135,17 +135,12 @@ extension Writer {
   func planOverLimit(of job: DeletionJob) throws -> HeldPlan? {
     let (count, nodes) = (current.counts.deletedCount, current.counts.deletedByCollection)
     sweepRun.job!.total = job.deletedCount + count
-    let verdict = try facts.hold.judge(job, deleting: nodes, isDoubtful: isDoubtful(job)) {
-      try size(of: $0, enough: $1)
-    }
+    let verdict = try facts.hold.judge(
+      job, deleting: nodes, areDoubtful: { try db.areDoubtful(db.overdueRows($0, binding)) },
+      size: { try size(of: $0, enough: $1) })
     if verdict == .passes { return nil }
     return HeldPlan(
       id: job.planFile, deletedCount: count, byCollection: nodes, lostCount: 0, checksum: 0)
-  }
-
-  private func isDoubtful(_ job: DeletionJob) throws -> Bool {
-    guard let overdue = job.overdue, job.standing == nil else { return false }
-    return try db.areDoubtful(db.overdueRows(overdue, binding))
   }
 
   // MARK: - Its row
