@@ -28,17 +28,10 @@ struct SetupCheck {
 
   /// What is wrong with the ages of rows.
   private func expiryFindings() throws -> [SetupFinding] {
-    try store.model.expiries.sorted { $0.key < $1.key }.flatMap { collection, expiry in
-      let overdue = Overdue(collection, expiry, at: 0, last: nil)
-      do {
-        let rows = try store.overdueRows(overdue)
-        _ = try rows.isAny(store)
-        return try ExpiryFindings(
-          overdue, noTimes: rows.countNoTimes(store), isDoubtful: rows.areDoubtful(store)
-        ).all
-      } catch let unfit as UnfitExpiry {
-        return [ExpiryFindings.finding(unfit)]
-      }
+    try ExpiryFindings.all(of: store.model) { overdue in
+      let rows = try store.overdueRows(overdue)
+      _ = try rows.isAny(store)
+      return try (rows.countNoTimes(store), rows.areDoubtful(store))
     }
   }
 

@@ -46,15 +46,9 @@ extension Reader: ExpiryPasses {
 
   /// What is wrong with the ages of rows.
   func expiryFindings(_ binding: Binding) throws -> [SetupFinding] {
-    try overdue(at: 0).flatMap { overdue in
-      do {
-        let rows = try db.overdueRows(overdue, binding)
-        return try ExpiryFindings(
-          overdue, noTimes: db.countNoTimes(rows), isDoubtful: db.areDoubtful(rows)
-        ).all
-      } catch let unfit as UnfitExpiry {
-        return [ExpiryFindings.finding(unfit)]
-      }
+    try ExpiryFindings.all(of: model) { overdue in
+      let rows = try db.overdueRows(overdue, binding)
+      return try (db.countNoTimes(rows), db.areDoubtful(rows))
     }
   }
 }
