@@ -55,26 +55,31 @@ extension Connection {
 
   private func findWaiting(_ binding: Binding, _ known: NumberedTables?) throws(SQLiteError) {
     let numbers = if let known { known } else { try self.numbers(binding) }
+    try hold(keys: "temp.waiting_keys", as: "temp.waiting_nodes", binding, numbers)
+  }
+
+  /// Numbers the nodes that a table has by collection and key, and holds them.
+  func hold(
+    keys: String, as nodes: String, _ binding: Binding, _ numbers: NumberedTables
+  ) throws(SQLiteError) {
+    let move: String =
+      "INSERT OR IGNORE INTO \(nodes) SELECT id FROM temp.staged WHERE id IS NOT NULL"
     for table in binding.collections.values {
       try run(
         generated: """
           INSERT INTO temp.staged(id, key, row, collection)
           SELECT \(table.numberKeyAndRow("d", numbers)), \(table.id)
-          FROM temp.waiting_keys AS w CROSS JOIN \(table.rows) AS d ON \(table.hasKey("d", "w.key"))
+          FROM \(keys) AS w CROSS JOIN \(table.rows) AS d ON \(table.hasKey("d", "w.key"))
           WHERE w.collection = \(table.id)
           """)
-      try numberFound(
-        movingBy: """
-          INSERT OR IGNORE INTO temp.waiting_nodes SELECT id FROM temp.staged WHERE id IS NOT NULL
-          """)
+      try numberFound(movingBy: Query(move))
     }
     try run(
-      """
-      INSERT OR IGNORE INTO temp.waiting_nodes
-      SELECT n.id FROM temp.waiting_keys AS w
-      CROSS JOIN cascade_node AS n ON n.collection = w.collection AND n.key = w.key
-      """)
-    try run("INSERT OR IGNORE INTO temp.leased SELECT id FROM temp.waiting_nodes")
+      generated: """
+        INSERT OR IGNORE INTO \(nodes) SELECT n.id FROM \(keys) AS w
+        CROSS JOIN main.cascade_node AS n ON n.collection = w.collection AND n.key = w.key
+        """)
+    try run(generated: "INSERT OR IGNORE INTO temp.leased SELECT id FROM \(nodes)")
   }
 
   /// For a row of the application, `cascade_node` has the number only if a stored edge names the

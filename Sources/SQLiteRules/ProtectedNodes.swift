@@ -11,26 +11,7 @@ extension Connection {
   /// Numbers the protected nodes.
   func findProtected(_ binding: Binding, _ numbers: NumberedTables) throws(SQLiteError) {
     if try !hasProtections { return }
-    let move: Query = """
-      INSERT OR IGNORE INTO temp.protected_nodes SELECT id FROM temp.staged WHERE id IS NOT NULL
-      """
-    for table in binding.collections.values {
-      try run(
-        generated: """
-          INSERT INTO temp.staged(id, key, row, collection)
-          SELECT \(table.numberKeyAndRow("d", numbers)), \(table.id)
-          FROM main.cascade_protected AS p CROSS JOIN \(table.rows) AS d ON \(table.hasKey("d", "p.key"))
-          WHERE p.collection = \(table.id)
-          """)
-      try numberFound(movingBy: move)
-    }
-    try run(
-      """
-      INSERT OR IGNORE INTO temp.protected_nodes
-      SELECT n.id FROM cascade_protected AS p
-      CROSS JOIN cascade_node AS n ON n.collection = p.collection AND n.key = p.key
-      """)
-    try run("INSERT OR IGNORE INTO temp.leased SELECT id FROM temp.protected_nodes")
+    try hold(keys: "main.cascade_protected", as: "temp.protected_nodes", binding, numbers)
   }
 
   /// Those of the nodes `ids` that are protected, and why.
