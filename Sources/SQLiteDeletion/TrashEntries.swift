@@ -12,9 +12,7 @@ extension Writer {
     let number = try layoutNumber(layout)
     var count = 0
     for part in layout.parts {
-      let first = part * TrashLayout.columnsPerPart
-      let values = values[first..<min(first + TrashLayout.columnsPerPart, values.count)]
-      let columns = values.indices.map { ", c\($0 - first)" }.joined()
+      let (columns, values) = TrashLayout.columns(ofPart: part, values)
       try db.run(
         """
         INSERT OR IGNORE INTO main.cascade_trash(batch, id, part, layout, via, name, rule\(columns))

@@ -47,6 +47,15 @@ package struct TrashLayout: Hashable {
     0..<max(1, (columns.count + TrashLayout.columnsPerPart - 1) / TrashLayout.columnsPerPart)
   }
 
+  /// Of all values, those of one part, and the columns that have them: ", c0, c1".
+  package static func columns<T>(
+    ofPart part: Int, _ values: [T]
+  ) -> (names: String, values: ArraySlice<T>) {
+    let first = part * columnsPerPart
+    let own = values[first..<min(first + columnsPerPart, values.count)]
+    return (own.indices.map { ", c\($0 - first)" }.joined(), own)
+  }
+
   /// SQLite joins at most 64 tables: values in later parts are looked up one by one.
   private static let maxJoinedParts = 48
 
@@ -98,9 +107,7 @@ extension TrashLayout {
   package func keeping(_ row: String, of table: Table, from rows: String = "") -> [String] {
     let values = values(of: row, in: table).map(\.text)
     return parts.map { part in
-      let first = part * TrashLayout.columnsPerPart
-      let own = values[first..<min(first + TrashLayout.columnsPerPart, values.count)]
-      let columns = own.indices.map { ", c\($0 - first)" }.joined()
+      let (columns, own) = TrashLayout.columns(ofPart: part, values)
       let isOthers = "NOT EXISTS (SELECT 1 FROM cascade_muted)"
       return "INSERT OR REPLACE INTO cascade_trash(batch, id, part, layout, via\(columns)) "
         + "SELECT \(TrashLayout.batchOfKept), last_insert_rowid(), \(part), \(numberOfKept), "
