@@ -62,10 +62,7 @@ package struct DeletionJob: Sendable {
 
   /// How its batch is entered in the ledger.
   package func submission(at now: Int64) -> Submission {
-    var submission = Submission(
-      id: "\(kind.rawValue)-\(number)", author: request.author, fingerprint: 0, at: now)
-    submission.part = kind.part
-    return submission
+    Submission(kind, id: "\(kind.rawValue)-\(number)", by: request.author, at: now)
   }
 
   /// How a store keeps its plan.

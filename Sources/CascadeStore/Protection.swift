@@ -26,6 +26,8 @@ package struct Protection: Hashable, Sendable {
     (author, self.since, until) = (request.author, since, request.until)
   }
 
+  package func hasEnded(at now: Int64) -> Bool { until.map { $0 <= now } ?? false }
+
   /// How often what is protected is found again, in milliseconds.
   package static let interval: Int64 = 50_000
 }

@@ -34,6 +34,12 @@ package struct Submission: Sendable {
   /// does not say it.
   package var mayDeleteItself = true
 
+  /// What the daemon did in a batch, under a name of its own.
+  package init(_ kind: Kind, id: String, by author: String?, at: Int64) {
+    self.init(id: id, author: author, fingerprint: 0, at: at)
+    part = kind.part
+  }
+
   package init(id: String, author: String?, fingerprint: Int64, at: Int64) {
     self.id = id
     self.author = author

@@ -61,15 +61,14 @@ extension PostgresWriter {
 
   private func record(_ author: String, _ what: String, at now: Int64) throws {
     let batch = try nextBatch()
-    var submission = Submission(id: "\(what)-\(batch)", author: author, fingerprint: 0, at: now)
-    submission.part = Submission.Kind.protection.part
     try Ledger(store).add(
-      submission, batch: batch, deleted: 0, edges: 0, notices: 0, skipped: 0)
+      Submission(.protection, id: "\(what)-\(batch)", by: author, at: now), batch: batch,
+      deleted: 0, edges: 0, notices: 0, skipped: 0)
   }
 
   package func reviewProtections(at now: Int64) throws -> [Protection] {
     if isDetached { return [] }
-    let ended = try protections.all().filter { $0.until.map { $0 <= now } ?? false }
+    let ended = try protections.all().filter { $0.hasEnded(at: now) }
     if !ended.isEmpty {
       try store.transaction { for one in ended { try protections.delete(one.number) } }
     }

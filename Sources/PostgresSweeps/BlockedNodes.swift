@@ -79,9 +79,8 @@ package struct BlockedNodes {
   /// What the application refused, and what is protected.
   package func refusals() throws -> [Reason] {
     let protections = ProtectionRows(store)
-    let isProtected = try protections.isAny
     let protected =
-      try isProtected
+      try protections.isAny
       ? protections.reasons(
         "(SELECT b.collection, b.key FROM cascade.blocked b WHERE b.is_leased) n") : []
     return try protected + refusedByApplication()

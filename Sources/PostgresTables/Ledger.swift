@@ -39,8 +39,7 @@ package struct Ledger {
   package static func entry(
     ofSweep batch: Int64, at now: Int64, deleted: Int = 0, edges: Int = 0, notices: Int = 0
   ) -> Statement {
-    var submission = Submission(id: "sweep-\(batch)", author: nil, fingerprint: 0, at: now)
-    submission.part = Submission.Kind.sweep.part
+    let submission = Submission(.sweep, id: "sweep-\(batch)", by: nil, at: now)
     return entry(submission, batch, [deleted, edges, notices, 0].map { Int64($0) })
   }
 

@@ -55,7 +55,7 @@ extension Writer {
   package func reviewProtections(at now: Int64) throws -> [Protection] {
     if try attachment.isDetached || !db.hasProtections { return [] }
     let all = try db.protections(model)
-    let ended = all.filter { $0.until.map { $0 <= now } ?? false }
+    let ended = all.filter { $0.hasEnded(at: now) }
     if !ended.isEmpty {
       try group {
         for one in ended { try db.deleteProtection(one.number) }
@@ -70,10 +70,7 @@ extension Writer {
     current = TransactionState()
     current.batch = identities.counters.serial
     identities.counters.serial += 1
-    var submission = Submission(
-      id: "\(what)-\(current.batch)", author: author, fingerprint: 0, at: now)
-    submission.part = Submission.Kind.protection.part
-    try record(submission)
+    try record(Submission(.protection, id: "\(what)-\(current.batch)", by: author, at: now))
   }
 
   private func storedKey(of node: Node) throws -> (collection: Int64, key: Value)? {

@@ -17,10 +17,7 @@ extension Writer {
   /// The sweep at hand. Its id contains the number of its batch.
   var sweepSubmission: Submission {
     if let job = sweepRun.job { return job.submission(at: clock.now) }
-    var sweep = Submission(
-      id: "sweep-\(current.batch)", author: "sweep", fingerprint: 0, at: clock.now)
-    sweep.part = Submission.Kind.sweep.part
-    return sweep
+    return Submission(.sweep, id: "sweep-\(current.batch)", by: "sweep", at: clock.now)
   }
 
   // MARK: - A sweep in steps

@@ -6,7 +6,7 @@ public struct Protection: Hashable, Sendable {
   public let node: NodeName
   /// Why.
   public let reason: String
-  /// Who asked for it.
+  /// The user who asked for it.
   public let author: String
   /// Since when, in milliseconds since 1970.
   public let since: Int
@@ -30,7 +30,7 @@ extension Store {
   ///
   /// - Parameters:
   ///   - id: The node.
-  ///   - reason: Why, for whoever finds that it cannot be deleted.
+  ///   - reason: Why: what a program is told whose deletion is refused.
   ///   - end: When it ends, in milliseconds since 1970; nil if it does not end by itself.
   @discardableResult
   public func protect<M: Model>(
