@@ -133,10 +133,17 @@ struct LeaderRaceTests {
   // MARK: - Deadlocks
 
   /// Has locked a row, and wants another one when another session waits for the first.
+  ///
+  /// The session that looks for a deadlock first, once there is one, is the one that fails. That
+  /// is the one that connects later: it looks so late that the rival waits by then also on a busy
+  /// machine, and the rival looks later still.
   private func rival(_ database: Database) throws -> BackgroundWork {
+    try database.session(as: "postgres").execute(
+      "ALTER DATABASE \(database.name) SET deadlock_timeout = '4s'")
     let rival = BackgroundWork {
       do {
-        let session = try database.session()
+        let session = try database.session(as: "postgres")
+        try session.execute("SET deadlock_timeout = '1min'")
         try session.execute("BEGIN; UPDATE album SET photo_id = photo_id WHERE id = 'a2'")
         try database.waitForBlocked()
         try session.execute("UPDATE album SET photo_id = photo_id WHERE id = 'a1'; COMMIT")
@@ -164,6 +171,7 @@ struct LeaderRaceTests {
   func curedDeadlock() throws {
     let store = try Music.store()
     let rival = try rival(store.database)
+    try store.reopen()
     try store.bySQL("DELETE FROM artist WHERE id = 'anna'")
     #expect(try store.sweep().byCollection == ["albums": 2, "songs": 3, "photos": 1])
     _ = consume rival
