@@ -7,8 +7,8 @@ package import CascadeModel
 /// 2. A notice is forgotten after `keep.notices`.
 /// 3. An entry of the ledger is forgotten after `keep.ledger`; not as long as something else of its batch is
 ///    kept, and not if it says how far a file of many transactions came that is not at its end.
-/// 4. Batches and notices have their numbers in the order of their time, but for a sweep that ends behind
-///    a later batch. So what is past its time is looked for page by page, and no further than to a page
+/// 4. What went is known by its number for `keep.deleted`, whatever becomes of the trash.
+/// 5. Batches, notices and numbers of what went are in the order of their time, but for a sweep that ends behind a later batch. So what is past its time is looked for page by page, and no further than to a page
 ///    without any.
 package struct Retention: Sendable {
   /// In the order in which they are forgotten.
@@ -16,6 +16,8 @@ package struct Retention: Sendable {
     /// Rows, objects, references and edges in the trash; files that are there alone.
     case trash, files
     case notices
+    /// Nodes that went, by their numbers.
+    case deleted
     /// Of the ledger.
     case entries
   }
@@ -33,10 +35,12 @@ package struct Retention: Sendable {
     package static let notices = Ties(rawValue: 8)
     /// It is the last entry of a file that has more transactions.
     package static let unfinishedFile = Ties(rawValue: 16)
+    /// Nodes that went are known by their numbers.
+    package static let deleted = Ties(rawValue: 32)
   }
 
   package struct Item: Sendable {
-    /// Of the batch, or of the notice.
+    /// Of the batch, of the notice, or the first one of nodes that went together.
     package let number: Int64
     /// By the clock of today, in milliseconds. What was recorded while the clock was ahead is as old as
     /// the next batch; nil if there is none.
@@ -53,7 +57,7 @@ package struct Retention: Sendable {
   package init(_ model: StoreModel, at now: Int64) {
     let ages: [Kept: Duration] = [
       .trash: model.trash, .files: model.trash, .notices: model.retention.notices,
-      .entries: model.retention.ledger,
+      .deleted: model.retention.deleted, .entries: model.retention.ledger,
     ]
     limits = ages.mapValues { now - $0.inMilliseconds }
   }
@@ -64,8 +68,8 @@ package struct Retention: Sendable {
   private static func binding(_ kept: Kept) -> Ties {
     switch kept {
     case .trash, .files: .openWork
-    case .notices: []
-    case .entries: [.openWork, .trash, .files, .notices, .unfinishedFile]
+    case .notices, .deleted: []
+    case .entries: [.openWork, .trash, .files, .notices, .deleted, .unfinishedFile]
     }
   }
 

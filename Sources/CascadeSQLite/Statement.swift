@@ -140,12 +140,13 @@ package struct Row {
     case SQLITE_INTEGER: .integer(integer(column))
     case SQLITE_FLOAT: .real(unsafe sqlite3_column_double(statement, column))
     case SQLITE_TEXT: .text(text(column))
-    case SQLITE_BLOB: .blob(blob(column))
+    case SQLITE_BLOB: .blob(bytes(column))
     default: .null
     }
   }
 
-  private func blob(_ column: Int32) -> [UInt8] {
+  /// Those of a blob, or of a text, whether it is UTF-8 or not.
+  package func bytes(_ column: Int32) -> [UInt8] {
     guard let bytes = unsafe sqlite3_column_blob(statement, column) else { return [] }
     let count = unsafe Int(sqlite3_column_bytes(statement, column))
     return unsafe [UInt8](UnsafeRawBufferPointer(start: bytes, count: count))

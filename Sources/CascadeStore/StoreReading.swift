@@ -47,6 +47,9 @@ package protocol StoreReading: AnyObject {
 
   func notices(after id: Int64, limit: Int) throws -> [Notice]
 
+  /// A page of what went, in the order of the numbers. Throws `DeletedForgotten`.
+  func deleted(_ query: DeletedQuery, limit: Int) throws -> DeletedPage
+
   /// A page of batches after `batch`, the oldest first.
   func batches(after batch: Int64, limit: Int) throws -> [Batch]
   func newestBatches(limit: Int) throws -> [Batch]

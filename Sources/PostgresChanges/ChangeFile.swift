@@ -219,6 +219,10 @@ package struct ChangeFile {
       submission, batch: batch, deleted: summary.deletedCount, edges: edgesRemoved,
       notices: notices,
       skipped: skipped)
+    if summary.deletedCount > 0 {
+      let taking = DeletedNumbers.taking(batch)
+      try db.run(taking.sql, taking.values)
+    }
     var receipt = Receipt(id: submission.id, outcome: .applied)
     receipt.author = submission.author
     receipt.batch = batch

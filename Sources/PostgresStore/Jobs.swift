@@ -183,6 +183,7 @@ extension PostgresWriter {
   ) throws {
     (job.state, job.blocked, job.total) = (state, blocked, job.total ?? job.deletedCount)
     try db.run("DELETE FROM cascade.job_node WHERE job = \(job.number)")
+    if let batch = job.batch { try db.runEach([DeletedNumbers.taking(batch)]) }
     try deletePlans(ofFile: job.planFile)
     try jobs.save(job)
   }

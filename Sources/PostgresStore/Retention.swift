@@ -49,6 +49,7 @@ struct ExpiredRows {
         } + [ExpiredRows.releasing]
       case .files: [ExpiredRows.releasing]
       case .notices: ["DELETE FROM cascade.notice WHERE id = ANY($1::bigint[])"]
+      case .deleted: DeletedNumbers.forgetting
       case .entries: ["DELETE FROM cascade.ledger WHERE batch = ANY($1::bigint[])"]
       }
     let all = arrayText(numbers.map { "\($0)" })
@@ -78,6 +79,12 @@ struct ExpiredRows {
       """
       SELECT t.id, \(time(ofBatch: "t.batch")), 0 FROM (
         SELECT id, batch FROM cascade.notice WHERE id > $1::bigint ORDER BY id LIMIT \(Retention.page)) t
+      ORDER BY 1
+      """
+    case .deleted:
+      """
+      SELECT t.number, \(time(ofBatch: "t.batch")), 0 FROM (SELECT number, batch FROM cascade.went
+        WHERE number > $1::bigint ORDER BY number LIMIT \(Retention.page)) t
       ORDER BY 1
       """
     case .entries: entries
@@ -112,6 +119,7 @@ struct ExpiredRows {
     return """
       SELECT t.batch, \(time(ofBatch: "t.batch")), \(sum([
         (.openWork, isOpen), (.trash, trash), (.files, has("file")), (.notices, has("notice")),
+        (.deleted, has("went")),
         (.unfinishedFile, isLast)]))
       FROM (SELECT batch, id, part, is_last FROM cascade.ledger WHERE batch > $1::bigint
         ORDER BY batch LIMIT \(Retention.page)) t

@@ -319,7 +319,7 @@ extension PostgresWriter {
         notices: notices)
       let counts = begun.approved == nil && mayBeHeld
       let recent = counts ? RecentDeletions.adding(summary.byCollection, model, at: now) : []
-      try db.runEach([entry] + recent)
+      try db.runEach([entry] + recent + [DeletedNumbers.taking(batch)])
     }
     if let plan = begun.approved {
       try CausePlan.end(plan, deleted: summary.byCollection, store)

@@ -176,8 +176,11 @@ extension Waves {
     var next = self
     let start = ContinuousClock.now
     let refusal = try isRefused(isTimed: looksFirst && table.hasTriggers(.delete)) {
+      let place = try next.takePlace()
       try next.deleteDependents(of: table, keys, beyond: [:])
-      _ = try next.deleteAll(from: table, selection.only(keys, of: table), cause)
+      _ = try next.at(place) {
+        try $0.deleteAll(from: table, selection.only(keys, of: table), cause)
+      }
     }
     if refusal == nil { self = next }
     if keys.count == 1 { patience.note(.now - start, for: refusal) }
@@ -217,10 +220,23 @@ extension Waves {
       values: [arrayText(keys)])
     _ = try leaveLeased(source, all)
     let selection = all.only(where: isNotBlocked(source, "s"))
+    let place = try takePlace()
     try deleteDependents(of: source, self.keys(of: source, selection), beyond: seen)
     let cause = RowRemoval.Cause(
       rule: .deleteSourceIfDestinationDeleted, relation: relation, other: relation.to(in: "d"))
-    _ = try deleteAll(from: source, selection, cause)
+    _ = try at(place) { try $0.deleteAll(from: source, selection, cause) }
+  }
+
+  /// A place in the order of causes, before what is deleted from now on.
+  private func takePlace() throws -> Int64 {
+    try db.run("SELECT nextval(pg_get_serial_sequence('cascade.deleted', 'id'))").integer!
+  }
+
+  private mutating func at<T>(_ place: Int64, _ body: (inout Waves) throws -> T) rethrows -> T {
+    let before = self.place
+    self.place = place
+    defer { self.place = before }
+    return try body(&self)
   }
 
   // MARK: - Changes

@@ -12,6 +12,10 @@ package struct RowRemoval {
   private(set) var batchValue: String
   /// Whether a statement deletes no more than a step.
   var isInSteps = false
+  /// How far the rows are from where a job begins that had planned them.
+  var level: Int?
+  /// Where they belong in the order of causes, if that is not the order of deletion.
+  var place: Int64?
   /// Whether join rows stay that another session has locked.
   var skipsLocked = false
 
@@ -201,15 +205,16 @@ package struct RowRemoval {
       ? """
       \(OwnSchema.sharedBucket("n.key")), count(*), array_agg(n.key), array_agg(n.other),
       \(keepsRows ? "array_agg(n.row)" : "NULL")
-      FROM (SELECT \(key) AS key, \(other) AS other, \(row) AS row FROM d) n GROUP BY 8
+      FROM (SELECT \(key) AS key, \(other) AS other, \(row) AS row FROM d) n GROUP BY 10
       """
       : "\(OwnSchema.bucket(key)), 1, ARRAY[\(key)], ARRAY[\(other)], "
         + "\(keepsRows ? "ARRAY[\(row)]" : "NULL") FROM d"
     return """
       INSERT INTO cascade.deleted(
-        batch, collection, via, rule, is_own, follows, shape, bucket, size, keys, others, rows)
+        batch, collection, via, rule, is_own, follows, shape, level, place, bucket, size, keys, others, rows)
       SELECT \(batchValue), \(table.number), \(why), true, \(follows(table, cause)),
-        \(shape(table.name)), \(nodes)
+        \(shape(table.name)), \(level.map(String.init) ?? "NULL::int"),
+        \(place.map(String.init) ?? "NULL::bigint"), \(nodes)
       RETURNING id, size
       """
   }

@@ -69,7 +69,15 @@ package struct Waves {
 
   package var db: Session { _read { yield store.db } }
   package var binding: Binding { store.binding }
-  package var removal: RowRemoval { RowRemoval(store: store, batch: batch, isInSteps: isSweep) }
+  package var removal: RowRemoval {
+    var removal = RowRemoval(store: store, batch: batch, isInSteps: isSweep)
+    (removal.level, removal.place) = (level, place)
+    return removal
+  }
+  /// Of what a job has planned, while that is deleted.
+  var level: Int?
+  /// Of a cause that is deleted after what follows from it.
+  var place: Int64?
 
   /// `last` is the last row of `deleted` at the last flush of a change file. Each transaction of a
   /// sweep sets the leases when it begins.

@@ -14,19 +14,22 @@ extension Waves {
   ) throws -> Int? {
     guard let next = try planned(ofJob: job, limit) else { return nil }
     guard let table = binding.table(next.table) else { return next.keys.count }
-    let isFree =
-      "\(isNotReferredTo(table, ties)) AND NOT \(leases.holds(table, table.key.text("s")))"
+    level = next.level
+    defer { level = nil }
     if let relation = next.via.flatMap(binding.relation), let rule = next.rule {
-      let rows = RowRemoval.Selection(row: "s", of: table, keys: next.keys, others: next.others)
+      let row = rule.isSubset(of: .ofLostSource) ? "t" : "s"
+      let rows = RowRemoval.Selection(row: row, of: table, keys: next.keys, others: next.others)
+      let follows = self.follows(relation, rule)
       _ = try delete(
-        from: table, rows.only(where: "\(relation.leads(toText: "n.other")) AND \(isFree)"),
+        from: table, rows.only(where: "\(follows) AND \(isFree(row, of: table, ties))"),
         RowRemoval.Cause(rule: rule, relation: relation, other: RowRemoval.Cause.listedOther))
     } else {
       try deleteFirst(
         table,
         RowRemoval.Selection(
           row: "s",
-          condition: "\(table.key.isAny("s", "$1")) AND \(isMeant ?? "true") AND \(isFree)",
+          condition:
+            "\(table.key.isAny("s", "$1")) AND \(isMeant ?? "true") AND \(isFree("s", of: table, ties))",
           values: [arrayText(next.keys)]))
     }
     return next.keys.count
@@ -41,7 +44,7 @@ extension Waves {
   }
 
   private typealias Planned = (
-    table: Int64, rule: Rules?, via: Int64?, keys: [String], others: [String]
+    table: Int64, level: Int?, rule: Rules?, via: Int64?, keys: [String], others: [String]
   )
 
   /// Takes some that go for the same reason.
@@ -53,18 +56,40 @@ extension Waves {
         n AS (SELECT n.ctid FROM cascade.job_node n, f WHERE n.job = \(job) AND n.place = f.place
           AND n.level = f.level AND n.collection = f.collection AND (n.rule, n.via) IS NOT DISTINCT FROM (f.rule, f.via) LIMIT \(limit))
       DELETE FROM cascade.job_node d USING n WHERE d.ctid = n.ctid
-      RETURNING d.collection, d.rule, d.via, d.key, d.other
+      RETURNING d.collection, d.rule, d.via, d.key, d.other, d.level
       """
     ).rows
     guard let first = rows.first else { return nil }
     return (
-      Int64(first[0]!)!, first[1].flatMap { Int64($0) }.map { Rules(rawValue: $0) },
+      Int64(first[0]!)!, first[5].flatMap { Int($0) },
+      first[1].flatMap { Int64($0) }.map { Rules(rawValue: $0) },
       first[2].flatMap { Int64($0) }, rows.map { $0[3]! }, rows.map { $0[4] ?? "" }
     )
   }
 
-  /// Whether nothing that would follow refers to the row `s`: what was planned has gone.
-  private func isNotReferredTo(_ table: MappedTable, _ ties: ForeignKeyTies) -> String {
+  /// Whether a row follows from `n.other`: a source `s` that refers to it, or a destination `t` that has lost it,
+  /// since what refers to a row goes before it.
+  private func follows(_ relation: EdgeRelation, _ rule: Rules) -> String {
+    switch rule {
+    case .deleteDestinationIfSourceDeleted:
+      let edges = relation.edges(ofText: "n.other")
+      return
+        "NOT EXISTS (SELECT FROM \(edges.from) WHERE \(edges.condition) AND \(relation.leads(to: "t")))"
+    case .deleteDestinationIfAllSourcesDeleted: return "NOT \(binding.hasSource(relation))"
+    default: return relation.leads(toText: "n.other")
+    }
+  }
+
+  private func isFree(
+    _ row: String, of table: MappedTable, _ ties: ForeignKeyTies
+  ) -> String {
+    "\(isNotReferredTo(row, table, ties)) AND NOT \(leases.holds(table, table.key.text(row)))"
+  }
+
+  /// Whether nothing that would follow refers to the row: what was planned has gone.
+  private func isNotReferredTo(
+    _ row: String, _ table: MappedTable, _ ties: ForeignKeyTies
+  ) -> String {
     let rule = Rules.deleteSourceIfDestinationDeleted
     let following = binding.relations(to: table).filter {
       $0.columns != nil && $0.rules.contains(rule) && ties.refers($0.source, table)
@@ -72,7 +97,7 @@ extension Waves {
     return
       (["true"]
       + following.map {
-        "NOT EXISTS (SELECT FROM \($0.source.name) c WHERE \($0.leads(to: "s", in: "c")))"
+        "NOT EXISTS (SELECT FROM \($0.source.name) c WHERE \($0.leads(to: row, in: "c")))"
       }).joined(separator: " AND ")
   }
 }

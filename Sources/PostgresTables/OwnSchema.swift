@@ -6,7 +6,7 @@ package enum OwnSchema {
 
   package static let tables =
     lists + LeaseTable.sql + FileRows.sql + KnownColumns.sql + HeldEdges.sql + ClockJumps.sql
-    + KeptShapes.sql + RecentDeletions.sql + SparedCauses.sql
+    + KeptShapes.sql + RecentDeletions.sql + SparedCauses.sql + DeletedNumbers.sql
 
   private static let lists = """
     CREATE SCHEMA IF NOT EXISTS cascade;
@@ -77,13 +77,16 @@ package enum OwnSchema {
     -- (`follows`), the order of `id` is the order in which the batch follows them. What a step of a
     -- sweep deletes shares rows: `bucket` is the same for all nodes of a row, and is by what a key is
     -- found; `size` is how many they are. `rows` are the texts of the rows, if they are kept, and `shape` is
-    -- what their table was like; null for one of Cascade's own. Of a key that a batch deleted twice, the
+    -- what their table was like; null for one of Cascade's own. `level` is how far a node that a job had
+    -- planned is from where the job begins; `place` is what `id` would be of a cause that was deleted after
+    -- what followed from it. Of a key that a batch deleted twice, the
     -- last one counts.
     CREATE TABLE cascade.deleted(
       id bigint GENERATED ALWAYS AS IDENTITY (CACHE 1000), batch bigint NOT NULL,
       collection int NOT NULL, via int, rule smallint, is_own boolean NOT NULL,
       follows boolean NOT NULL DEFAULT false, bucket int NOT NULL,
-      size int NOT NULL DEFAULT 1, shape bigint, keys text[] NOT NULL, others text[], rows text[]);
+      size int NOT NULL DEFAULT 1, shape bigint, level int, place bigint, keys text[] NOT NULL, others text[],
+      rows text[]);
     -- To compress them would take longer than to write them.
     ALTER TABLE cascade.deleted ALTER keys SET STORAGE EXTERNAL, ALTER others SET STORAGE EXTERNAL,
       ALTER rows SET STORAGE EXTERNAL;

@@ -28,6 +28,8 @@ struct SchemaUpgrade {
         ADD COLUMN is_of_sum boolean NOT NULL DEFAULT false;
       \(RecentDeletions.sql)
       \(SparedCauses.sql)
+      ALTER TABLE cascade.deleted ADD COLUMN level int, ADD COLUMN place bigint;
+      \(DeletedNumbers.sql)
       \(SchemaUpgrade.plans)
       """)
     try store.set("version", OwnSchema.version)

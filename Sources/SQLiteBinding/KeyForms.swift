@@ -88,6 +88,18 @@ extension Value {
 }
 
 extension Row {
+  /// The value of a column as a change file gives it, so that writing it changes nothing.
+  package func given(_ column: Int32) -> GivenValue {
+    switch value(column) {
+    case .null: .json(.null)
+    case .integer(let number): .json(.integer(number))
+    case .real(let number): .real(number)
+    case .text(let text) where isWhole(column) && !text.utf8.contains(0): .json(.string(text))
+    case .text: .text(bytes(column))
+    case .blob(let bytes): .blob(bytes)
+    }
+  }
+
   /// The key of a node of this collection.
   package func key(_ column: Int32, in collection: String, _ model: StoreModel) -> Key {
     let value = value(column)

@@ -181,6 +181,7 @@ extension Writer {
     try writeNotices(slice)
     if !model.files.isEmpty { try releaseFiles(slice) }
     if model.trash > .zero { try trashSlice(slice, ends) }
+    try noteDeleted(slice, ends)
     let mark = try journalMark
     if current.journalsDeletions { try journalReferences(toObjectsIn: slice, ends) }
     try removeReferences(slice, ends)
@@ -287,6 +288,7 @@ extension Writer {
     try db.empty(.ownedBy(.leases))
     try db.clearKeysOfRows()
     current.unnamedDead = [:]
+    current.partOfDeleted = nil
     current.deadCount = 0
     current.lostCount = 0
   }

@@ -52,6 +52,7 @@ extension Writer {
     case .trash: return try deleteTrash(number, most: &rows)
     case .files: return try deleteFilesOfTrash(number, most: &rows)
     case .notices: try db.run("DELETE FROM cascade_notice WHERE id = ?", .integer(number))
+    case .deleted: return try forgetDeleted(number, most: &rows)
     case .entries: try db.run("DELETE FROM cascade_ledger WHERE seq = ?", .integer(number))
     }
     rows -= 1
@@ -85,7 +86,7 @@ extension Writer {
     return rows > 0
   }
 
-  private func deleteRows(
+  func deleteRows(
     of table: String, _ key: String, _ batch: Int64, most rows: inout Int64
   ) throws {
     try db.run(
@@ -105,7 +106,7 @@ extension Connection {
     let open: [Value] = [.text(MetaKey.sweepBatch.name), .text(MetaKey.undoBatch.name)]
     return try all(
       generated: Connection.query(kept),
-      [.integer(number), .integer(now)] + (kept == .notices ? [] : open)
+      [.integer(number), .integer(now)] + ([.notices, .deleted].contains(kept) ? [] : open)
     ) { row in
       Retention.Item(
         number: row.integer(0), at: row.isNull(1) ? nil : row.integer(1),
@@ -132,6 +133,12 @@ extension Connection {
         FROM (SELECT id, batch FROM cascade_notice WHERE id > ?1 ORDER BY id LIMIT \(Retention.page))
           AS t
         """
+    case .deleted:
+      return """
+        SELECT t.number, \(time(ofBatch: "t.batch")), 0
+        FROM (SELECT number, batch FROM cascade_deleted_part WHERE number > ?1 ORDER BY number
+          LIMIT \(Retention.page)) AS t
+        """
     case .entries: return entries(isOpen)
     }
   }
@@ -148,6 +155,7 @@ extension Connection {
           OR t.batch IN (SELECT batch FROM cascade_released_file)
         """
       ), (.notices, "EXISTS (SELECT 1 FROM cascade_notice AS k WHERE k.batch = t.batch)"),
+      (.deleted, "EXISTS (SELECT 1 FROM cascade_deleted_part AS k WHERE k.batch = t.batch)"),
       (.unfinishedFile, "t.outcome = 'partial' AND NOT EXISTS (\(hasMore))"),
     ]
     let sum = ties.map { "iif(\($1), \($0.rawValue), 0)" }.joined(separator: " + ")

@@ -73,10 +73,11 @@ extension Writer {
         "UPDATE cascade_plan SET ended = ? WHERE id = ? AND ended IS NULL",
         .integer(end.rawValue), .text(job.planFile))
       try db.save(job)
-      guard let batch = job.batch, try db.meta(.sweepBatch) == batch else { return }
+      guard let batch = job.batch else { return }
       current = TransactionState()
       current.batch = batch
-      try closeBatch()
+      if try db.meta(.sweepBatch) == batch { return try closeBatch() }
+      try numberDeleted()
     }
     return job
   }
@@ -141,7 +142,8 @@ extension Writer {
     for level in levels { try append("collection NOT IN (\(list))", level) }
     try db.run(
       """
-      UPDATE temp.gone SET seq = -(SELECT h.seq FROM temp.holder_order AS h WHERE h.id = gone.id)
+      UPDATE temp.gone
+      SET place = seq, seq = -(SELECT h.seq FROM temp.holder_order AS h WHERE h.id = gone.id)
       """)
     try db.run("UPDATE temp.gone SET seq = -seq")
     try db.empty(.ownedBy(.unreachableOrder))

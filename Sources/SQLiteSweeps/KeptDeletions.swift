@@ -37,6 +37,7 @@ extension Writer {
           WHERE t.layout = \(kept) AND \(taken)
           """, rows.bound)
       try countTrashedEntries(layout, count: found)
+      try noteDeletedByApplication(behind: last)
       count += found
     }
     try db.run(

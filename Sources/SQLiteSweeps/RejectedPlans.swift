@@ -56,6 +56,8 @@ extension Writer {
     current.batch = identities.counters.serial
     try takeKept(ofPlan: plan)
     if current.counts.kept == 0 { return nil }
+    // It comes back: nobody is told that it went.
+    try db.run("DELETE FROM cascade_deleted WHERE batch = ?", .integer(current.batch))
     try record(sweepSubmission)
     identities.counters.serial += 1
     try db.setMeta(.undoBatch, current.batch)

@@ -192,6 +192,7 @@ extension Writer {
     try db.run(
       "UPDATE cascade_ledger SET outcome = 'applied', at = max(at, ?) WHERE seq = ?",
       .integer(clock.now + clock.elapsed), .integer(current.batch))
+    try numberDeleted()
   }
 
   // MARK: - The end

@@ -267,6 +267,8 @@ extension Writer {
       try keepBatchOpen()
     } else if current.sweep.isResumed || current.sweep.isStepped {
       try closeBatch()
+    } else {
+      try numberDeleted()
     }
     sweepRun.hasEndedPart = true
     if let plan = sweepRun.plan { return try finishPlan(plan) }

@@ -24,6 +24,8 @@ package struct MetaKey: Hashable, Sendable {
   package static let rulesSeen = Self("rules_seen")
   /// Numbers of notices continue behind it, even if no notice is left.
   package static let lastNotice = Self("last_notice")
+  /// The last number of a node that went which was forgotten, with all before it.
+  package static let forgottenDeleted = Self("forgotten_deleted")
   /// The number of the last held plan, so that no later plan gets the same.
   package static let lastPlan = Self("last_plan")
   /// When an operator paused the store, in milliseconds since 1970.

@@ -124,10 +124,6 @@ extension Connection {
 
   /// Brings the tables up to date that an earlier program of the same version made.
   private borrowing func addMissingParts() throws {
-    for statement in Schema.create.map({ "\($0)" })
-    where Schema.addedParts.contains(where: statement.hasPrefix) {
-      try execute(statement)
-    }
     for (table, column, type) in Schema.addedColumns {
       let known = try integer(
         "SELECT count(*) FROM pragma_table_info(?) WHERE name = ?", .text("\(table)"),
@@ -136,6 +132,10 @@ extension Connection {
         "SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?", .text("\(table)"))
       if isThere == nil || known != 0 { continue }
       try execute("ALTER TABLE \(table) ADD COLUMN \(column) \(type)")
+    }
+    for statement in Schema.create.map({ "\($0)" })
+    where Schema.addedParts.contains(where: statement.hasPrefix) {
+      try execute(statement)
     }
   }
 

@@ -109,6 +109,7 @@ package enum Schema {
       origin INTEGER,
       UNIQUE(id, part)) STRICT
     """,
+    "CREATE INDEX IF NOT EXISTS cascade_ledger_origin ON cascade_ledger(origin) WHERE origin IS NOT NULL",
     // By collection and key: an end may be a row of the application, which has no number.
     """
     CREATE TABLE IF NOT EXISTS cascade_notice(
@@ -335,6 +336,27 @@ package enum Schema {
       PRIMARY KEY(batch, collection, path)) STRICT, WITHOUT ROWID
     """,
     "CREATE INDEX IF NOT EXISTS cascade_trash_file_fate ON cascade_trash_file(fate) WHERE fate",
+    // Nodes that a batch took, and the numbers of a part of them: the first is `number`, of the one in the
+    // place `low` (`DeletedNumbers.swift`). The id is that in the trash. An erased node has no key.
+    """
+    CREATE TABLE IF NOT EXISTS cascade_deleted(
+      batch INTEGER NOT NULL,
+      part INTEGER NOT NULL,
+      place INTEGER NOT NULL,
+      collection INTEGER NOT NULL,
+      id INTEGER NOT NULL,
+      key ANY,
+      PRIMARY KEY(batch, part, place)) STRICT, WITHOUT ROWID
+    """,
+    """
+    CREATE TABLE IF NOT EXISTS cascade_deleted_part(
+      number INTEGER PRIMARY KEY,
+      batch INTEGER NOT NULL,
+      part INTEGER NOT NULL,
+      low INTEGER NOT NULL,
+      high INTEGER NOT NULL) STRICT
+    """,
+    "CREATE INDEX IF NOT EXISTS cascade_deleted_part_batch ON cascade_deleted_part(batch, part)",
     // See `DenialTriggers.swift`. Triggers write and delete the rows.
     "CREATE TABLE IF NOT EXISTS cascade_displaced(collection, key, message)",
     // See `Watch`. Triggers write the rows, in the application's transactions. No constraint may

@@ -21,6 +21,9 @@ extension Schema {
     "TABLE IF NOT EXISTS cascade_hold_window(", "TABLE IF NOT EXISTS cascade_given_up(",
     "INDEX IF NOT EXISTS cascade_given_up_via ", "TABLE IF NOT EXISTS cascade_job(",
     "TABLE IF NOT EXISTS cascade_protection(", "TABLE IF NOT EXISTS cascade_protected(",
+    "TABLE IF NOT EXISTS cascade_deleted(", "TABLE IF NOT EXISTS cascade_deleted_part(",
+    "INDEX IF NOT EXISTS cascade_deleted_part_batch ",
+    "INDEX IF NOT EXISTS cascade_ledger_origin ",
   ].map { "CREATE \($0)" }
 
   package static var tables: [String] {

@@ -67,11 +67,13 @@ extension TemporaryTable {
     // MARK: The set D
 
     // The set D, in the order in which it grew, with what put each node there. `counts` is zero for
-    // a node that was never there: it was only named by an edge, or gone before it was examined.
+    // a node that was never there: it was only named by an edge, or gone before it was examined. A job,
+    // which deletes in another order, keeps in `place` what `seq` was.
     TemporaryTable(
       "gone", .closure, .flush,
       "seq INTEGER PRIMARY KEY, id INTEGER NOT NULL UNIQUE, collection INTEGER, via INTEGER, "
-        + "name INTEGER, rule INTEGER NOT NULL DEFAULT 0, counts INTEGER NOT NULL DEFAULT 1"),
+        + "name INTEGER, rule INTEGER NOT NULL DEFAULT 0, counts INTEGER NOT NULL DEFAULT 1, place INTEGER"
+    ),
     TemporaryTable("pending_join_rows", .closure, .flush),
     // One row: up to which `seq` the nodes of `gone` are deleted already, in earlier steps of a
     // sweep.

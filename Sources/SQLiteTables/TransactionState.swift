@@ -9,6 +9,8 @@ package struct TransactionState {
   package var batch: Int64 = 0
   /// Ids from here on were given since the last flush: such a node did not exist before.
   package var firstNewId: Int64 = .max
+  /// Where `cascade_deleted` has what the plan at hand deletes.
+  package var partOfDeleted: Int64?
   package var deadCount = 0
   /// The tables of deleted rows that no record names, by collection, and the statements that mark
   /// such rows as dead. They are identified by a number made from their rowid. So a change file can

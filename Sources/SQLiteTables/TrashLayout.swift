@@ -118,6 +118,17 @@ extension TrashLayout {
 }
 
 extension TrashLayout {
+  /// An expression: the key of `t` as in `temp.known`. `keys` is the number of its columns.
+  package static func key(keys: String, of t: String = "t") -> String {
+    let lists = (2...columnsPerPart).map { count in
+      let parts = (0..<count).map { CompositeKeyPart.written("\(t).c\($0)") }
+      return "WHEN \(count) THEN json_array(\(parts.joined(separator: ", ")))"
+    }
+    return "CASE \(keys) \(lists.joined(separator: " ")) ELSE \(t).c0 END"
+  }
+}
+
+extension TrashLayout {
   /// From the columns: kind, collection, subject, columns, keys, types. Nil for an entry that a newer
   /// version wrote.
   package init?(row: Row) {

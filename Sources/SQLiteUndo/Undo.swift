@@ -273,14 +273,3 @@ extension Undo.NumberedLayout {
     }
   }
 }
-
-extension TrashLayout {
-  /// An expression: the key of `t` as in `temp.known`. `keys` is the number of its columns.
-  package static func key(keys: String, of t: String = "t") -> String {
-    let lists = (2...columnsPerPart).map { count in
-      let parts = (0..<count).map { CompositeKeyPart.written("\(t).c\($0)") }
-      return "WHEN \(count) THEN json_array(\(parts.joined(separator: ", ")))"
-    }
-    return "CASE \(keys) \(lists.joined(separator: " ")) ELSE \(t).c0 END"
-  }
-}

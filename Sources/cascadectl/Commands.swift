@@ -25,7 +25,8 @@ enum Commands {
   static let all: [String: Command] = [
     "status": status, "apply": Apply.command, "node": node, "nodes": nodes, "edges": edges,
     "fetch": fetch, "graph": GraphCommand.command,
-    "plan": plan, "why": why, "sweep": SweepCommand.command, "notices": notices, "ack": acknowledge,
+    "plan": plan, "why": why, "sweep": SweepCommand.command, "notices": notices,
+    "deleted": DeletedCommand.prepare, "ack": acknowledge,
     "spool": SpoolCommands.command, "approve": Apply.approve,
     "reject": Apply.reject, "attach": AttachCommands.attach,
     "detach": AttachCommands.detach, "migrate": AttachCommands.migrate,

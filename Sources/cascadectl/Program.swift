@@ -137,8 +137,8 @@ struct Failure: Error, CustomStringConvertible {
     case "NoSuchThing":
       self.init("there is no \(parameters["what"]?.string?.printable ?? "")", EX_DATAERR)
     case "Unusable":
-      // What was sent of a file is no argument.
-      let isData = ["data", "where"].contains(parameters["parameter"]?.string)
+      // What was sent of a file is no argument, nor is what a program has remembered.
+      let isData = ["data", "where", "after"].contains(parameters["parameter"]?.string)
       self.init(reason, isData ? EX_DATAERR : EX_USAGE)
     case "Unavailable": self.init(reason, EX_TEMPFAIL)
     case "Misconfigured":

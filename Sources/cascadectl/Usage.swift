@@ -35,6 +35,8 @@ enum Usage {
                                             deletion
       unprotect NODE                        lets it be deleted again
       protections                           the protected nodes
+      deleted [COLLECTION] [--after N] [--follow] [--values]
+                                            the nodes that went, each under a number of its own
       notices [--after N] [--follow]        messages about lost edges, for the remaining nodes
       ack N                                 deletes the notices up to N
       spool [list | retry FILE | drop FILE] waiting, held and rejected change files

@@ -12,6 +12,7 @@ struct SchemaUpgradeTests {
   /// The tables as version 4 had them, apart from what is new.
   private static let downgrade = """
     DROP TABLE cascade.recent_deletion; DROP TABLE cascade.held_cause; DROP TABLE cascade.given_up; DROP TABLE cascade.rejected_plan;
+    DROP TABLE cascade.went; ALTER TABLE cascade.deleted DROP COLUMN level, DROP COLUMN place;
     ALTER TABLE cascade.journal DROP COLUMN plan, DROP COLUMN is_manual, DROP COLUMN row, DROP COLUMN shape;
     ALTER TABLE cascade.work DROP COLUMN plan, DROP COLUMN is_manual;
     ALTER TABLE cascade.notice DROP COLUMN is_manual;

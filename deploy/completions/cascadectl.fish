@@ -1,7 +1,7 @@
 # fish completion for cascadectl
 
 set -g __cascadectl_commands status apply node nodes edges fetch plan graph why sweep lease batches \
-    undo delete jobs cancel protect unprotect protections notices ack events spool approve reject check attach detach migrate roots pause resume reload \
+    undo delete jobs cancel protect unprotect protections deleted notices ack events spool approve reject check attach detach migrate roots pause resume reload \
     metrics inspect suggest top web
 
 # The answer of the daemon that the line selects, if it runs: a line for each object.
@@ -71,7 +71,7 @@ complete -c cascadectl -l version -d 'Show the version'
 
 complete -c cascadectl -n '__cascadectl_is apply inspect suggest' -F
 complete -c cascadectl -n '__cascadectl_is node plan graph why fetch lease protect unprotect' -a '(__cascadectl_nodes)'
-complete -c cascadectl -n '__cascadectl_is nodes' -a '(__cascadectl_collections)'
+complete -c cascadectl -n '__cascadectl_is nodes deleted' -a '(__cascadectl_collections)'
 complete -c cascadectl -n '__cascadectl_is edges' -l name -x -d 'The name of the edges'
 complete -c cascadectl -n '__cascadectl_is edges' -l from -x -a '(__cascadectl_nodes)' -d 'The source'
 complete -c cascadectl -n '__cascadectl_is edges' -l to -x -a '(__cascadectl_nodes)' -d 'The destination'
@@ -101,8 +101,9 @@ complete -c cascadectl -n '__cascadectl_is jobs' -l after -x -a '(__cascadectl_j
 complete -c cascadectl -n '__cascadectl_is protect' -l reason -x -d 'Why it must stay'
 complete -c cascadectl -n '__cascadectl_is protect' -l until -x -d 'When that ends'
 complete -c cascadectl -n '__cascadectl_is cancel' -a '(__cascadectl_jobs)'
-complete -c cascadectl -n '__cascadectl_is notices events' -l after -x -d 'Only after this number'
-complete -c cascadectl -n '__cascadectl_is notices events' -l follow -d 'Wait for new ones'
+complete -c cascadectl -n '__cascadectl_is deleted notices events' -l after -x -d 'Only after this number'
+complete -c cascadectl -n '__cascadectl_is deleted notices events' -l follow -d 'Wait for new ones'
+complete -c cascadectl -n '__cascadectl_is deleted' -l values -d 'What the nodes were'
 complete -c cascadectl -n '__cascadectl_is spool' -a 'list retry drop (__cascadectl_spool)'
 complete -c cascadectl -n '__cascadectl_is check' -l repair -d 'Create missing triggers and indexes'
 complete -c cascadectl -n '__cascadectl_is check' -l limit -x -d 'The greatest number of findings'

@@ -16,9 +16,10 @@ struct SettingsReader {
   }
 
   private func keep(_ entry: ModelValue, _ keep: inout StoreModel.Retention) {
-    guard let fields = Fields(entry, ["ledger", "notices"]) else { return }
+    guard let fields = Fields(entry, ["ledger", "notices", "deleted"]) else { return }
     if let time = fields["ledger"]?.positiveDuration() { keep.ledger = time }
     if let time = fields["notices"]?.positiveDuration() { keep.notices = time }
+    if let time = fields["deleted"]?.positiveDuration() { keep.deleted = time }
   }
 
   private func sweeps(_ entry: ModelValue) -> [SweepKind: Schedule] {

@@ -87,6 +87,8 @@ package struct StoreModel: Hashable, Sendable {
     /// A change file that is submitted again after its entry was removed is applied again.
     package internal(set) var ledger = Duration.seconds(30 * 86_400)
     package internal(set) var notices = Duration.seconds(30 * 86_400)
+    /// What went, by its number, whatever becomes of the trash.
+    package internal(set) var deleted = Duration.seconds(30 * 86_400)
   }
 
   /// How long a sweep holds the write lock, and how much it deletes without approval.

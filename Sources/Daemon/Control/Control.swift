@@ -47,6 +47,7 @@ final class Control {
         "Unprotect": { try await self.unprotect($0) },
         "Protections": { try await self.protections($0) },
         "Notices": { try await self.notices($0) },
+        "Deleted": { try await self.deleted($0) },
         "Acknowledge": { try await self.acknowledge($0) },
         "Spool": { try await self.listSpool($0) },
         "Retry": { try await self.retry($0) },

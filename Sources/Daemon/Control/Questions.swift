@@ -1,6 +1,7 @@
 internal import CascadeStore
 internal import CascadeModel
 internal import SystemdService
+internal import CascadeVarlink
 internal import VarlinkServer
 
 /// Commands that only read. They run beside the writer and do not wait for it.
@@ -93,6 +94,31 @@ extension Control {
       if page.count < Control.page && !follows || !call.more { return reply }
       if !page.isEmpty { try await call.reply(continues: reply) }
       if page.count < Control.page { try await bell.wait() }
+    }
+  }
+
+  func deleted(_ call: Call) async throws -> JSON {
+    let service = try await service(call)
+    let follows = call.parameters["follow"]?.bool ?? false
+    if follows { try call.requireMore() }
+    let bell = service.watchDeleted()
+    var query = DeletedQuery(call.text("collection"), after: call.parameters["after"]?.integer)
+    query.hasValues = call.parameters["values"]?.bool ?? false
+    while true {
+      let page = try await deleted(query, service)
+      query.after = page.end
+      let reply: JSON = ["deleted": .array(page.nodes.map(\.json))]
+      if !page.isFull && !follows || !call.more { return reply }
+      if !page.nodes.isEmpty { try await call.reply(continues: reply) }
+      if !page.isFull { try await bell.wait() }
+    }
+  }
+
+  private func deleted(_ query: DeletedQuery, _ service: StoreService) async throws -> DeletedPage {
+    do {
+      return try await service.reader.read { try $0.deleted(query, limit: Control.page) }
+    } catch let forgotten as DeletedForgotten {
+      throw VarlinkError.unusable("after", "\(forgotten)")
     }
   }
 }

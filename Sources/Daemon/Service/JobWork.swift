@@ -30,6 +30,7 @@ extension StoreService {
     let job = try await inTurn { try await onStore { try await writer.cancel(job: number) } }
     if let job { openJobs.removeAll { $0.number == job.number } }
     jobsChanged.ring()
+    nodesWent.ring()
     return job
   }
 
@@ -44,6 +45,7 @@ extension StoreService {
       retriesFiles = true
     }
     jobsChanged.ring()
+    nodesWent.ring()
     return true
   }
 }

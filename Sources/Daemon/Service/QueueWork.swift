@@ -161,6 +161,7 @@ extension StoreService {
     let sender = submitted.removeValue(forKey: outcome.name)?.user
     report(outcome, submittedBy: sender)
     if outcome.receipt.notices > 0 { noticesCame.ring() }
+    if outcome.receipt.deletedCount > 0 { nodesWent.ring() }
     let waiting = waiters.removeValue(forKey: outcome.name) ?? []
     for waiter in waiting { waiter.resolve(.success(outcome.receipt)) }
     // The client that submitted it has the file and the reasons.
@@ -206,4 +207,7 @@ extension StoreService {
 
   /// A bell that rings when notices may have come. It rings until it is released.
   func watchNotices() -> Bell { noticesCame.subscribe() }
+
+  /// The same for nodes that went.
+  func watchDeleted() -> Bell { nodesWent.subscribe() }
 }

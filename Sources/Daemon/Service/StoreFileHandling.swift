@@ -140,6 +140,7 @@ extension StoreService {
     // If the file had been replaced, the readers were opened again.
     await closeReaders(.detached)
     noticesCame.ring()
+    nodesWent.ring()
     // Moves the log into the database file, so that a copy of the file alone is complete. If a
     // reader prevents that, it is left out.
     try? await writer.tidyCompletely()

@@ -72,6 +72,7 @@ final class StoreService {
   var timetable: Timetable
   let scheduleTimer = WallTimer()
   let noticesCame = Broadcast()
+  let nodesWent = Broadcast()
   var waiters: [FileName: [Promise<Receipt>]] = [:]
   /// The files in the queue that were submitted over the socket.
   var submitted: [FileName: (fingerprint: Fingerprint, user: UInt32)] = [:]

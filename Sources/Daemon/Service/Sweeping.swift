@@ -174,6 +174,8 @@ extension StoreService {
     _ result: SweepResult, _ run: SweepRun, took time: Duration = .zero, by user: UInt32? = nil
   ) {
     if result.notices > 0 { noticesCame.ring() }
+    // Also where nothing followed from what an application has deleted.
+    nodesWent.ring()
     sweepCount += 1
     lastSweep = result.json(number: sweepCount)
     tally.add(result, at: SystemClock.wall())

@@ -203,6 +203,7 @@ extension Writer {
       try validate()
       complete(&submission)
       try record(submission)
+      try numberDeleted()
       return receipt(submission)
     }
   }
