@@ -60,7 +60,11 @@ let package = Package(
     // Without pkgConfig, which would link it: it is loaded when `cascadectl web` starts.
     .systemLibrary(name: "CMicrohttpd", providers: [.apt(["libmicrohttpd-dev"])]),
 
+    .systemLibrary(
+      name: "CZstd", pkgConfig: "libzstd", providers: [.apt(["libzstd-dev"])]),
+
     .target(name: "CascadeModel", swiftSettings: sources),
+    .target(name: "Zstandard", dependencies: ["CZstd"], swiftSettings: sources),
     .target(name: "CascadeSQLite", dependencies: ["CascadeCSQLite"], swiftSettings: sources),
     .target(name: "CascadeSystem", dependencies: ["CascadeCSystem"], swiftSettings: sources),
     .target(
@@ -81,7 +85,7 @@ let package = Package(
       name: "cascadectl",
       dependencies: [
         "CascadeInspect", "CascadeKit", "CascadeModel", "CascadeSystem", "CascadeVarlink",
-        "HTTPServer",
+        "HTTPServer", "Zstandard",
       ],
       resources: ["index.html", "style.css", "app.js", "views.js", "explain.js", "picture.js"]
         .map { .embedInCode("Web/Page/\($0)") },
@@ -89,7 +93,8 @@ let package = Package(
 
     .target(name: "CascadeStore", dependencies: ["CascadeModel"], swiftSettings: sources),
     .target(
-      name: "CascadeEngine", dependencies: ["CascadeModel", "CascadeStore", "CascadeSystem"],
+      name: "CascadeEngine",
+      dependencies: ["CascadeModel", "CascadeStore", "CascadeSystem", "Zstandard"],
       swiftSettings: sources),
     .target(
       name: "CascadeInspect",
@@ -102,7 +107,10 @@ let package = Package(
     .testTarget(
       name: "ModelTests", dependencies: ["CascadeModel", "CascadeSystem"], swiftSettings: settings),
     .testTarget(
-      name: "EngineTests", dependencies: ["CascadeModel", "CascadeEngine", "CascadeStore"],
+      name: "EngineTests",
+      dependencies: [
+        "CascadeModel", "CascadeEngine", "CascadeStore", "CascadeSystem", "Zstandard",
+      ],
       swiftSettings: settings),
     .testTarget(
       name: "SystemTests", dependencies: ["CascadeSystem", "TestSupport"], swiftSettings: tests),
@@ -205,7 +213,9 @@ package.targets += engine(
 
     .target(
       name: "StoreDefinition",
-      dependencies: ["CascadeModel", "CascadeStore", "CascadeSystem", "TestSupport"],
+      dependencies: [
+        "CascadeModel", "CascadeStore", "CascadeSystem", "TestSupport", "Zstandard",
+      ],
       path: "Tests/StoreDefinition", swiftSettings: settings),
     .testTarget(
       name: "InspectTests",
@@ -250,7 +260,7 @@ package.targets += engine(
       name: "DaemonTests",
       dependencies: [
         "CascadeKit", "CascadeModel", "CascadePostgres", "CascadeSQLite", "CascadeSystem",
-        "PostgresSupport",
+        "PostgresSupport", "TestSupport",
       ],
       swiftSettings: tests),
   ]
