@@ -35,8 +35,6 @@ package struct Retention: Sendable {
     package static let notices = Ties(rawValue: 8)
     /// It is the last entry of a file that has more transactions.
     package static let unfinishedFile = Ties(rawValue: 16)
-    /// Nodes that went are known by their numbers.
-    package static let deleted = Ties(rawValue: 32)
   }
 
   package struct Item: Sendable {
@@ -69,7 +67,7 @@ package struct Retention: Sendable {
     switch kept {
     case .trash, .files: .openWork
     case .notices, .deleted: []
-    case .entries: [.openWork, .trash, .files, .notices, .deleted, .unfinishedFile]
+    case .entries: [.openWork, .trash, .files, .notices, .unfinishedFile]
     }
   }
 

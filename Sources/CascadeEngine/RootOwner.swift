@@ -18,7 +18,7 @@ package struct RootOwner: Sendable {
     (self.id, self.place, self.inode) = (id, place, inode)
   }
 
-  fileprivate func isStore(of other: RootOwner) -> Bool { id == other.id && place == other.place }
+  func isStore(of other: RootOwner) -> Bool { id == other.id && place == other.place }
 
   fileprivate init?(_ bytes: [UInt8]) {
     guard let object = try? JSON.parse(String(decoding: bytes, as: UTF8.self)),
@@ -31,6 +31,42 @@ package struct RootOwner: Sendable {
     let inode = inode.map { [JSON.Field("inode", .integer($0))] } ?? []
     let object = JSON.object([.init("store", .string(id)), .init("at", .string(place))] + inode)
     return Array("\(object.text)\n".utf8)
+  }
+}
+
+// MARK: - In a directory
+
+extension RootOwner {
+  private static let file = FileName("owner")
+  private static let longest = 64 << 10
+
+  /// Nil if nobody has claimed it.
+  static func owner(of directory: borrowing Directory) throws -> RootOwner? {
+    if try directory.status(of: file)?.kind != .file { return nil }
+    let bytes = try directory.file(file).readWhole(limit: longest)
+    return bytes.flatMap(RootOwner.init) ?? RootOwner(id: "", place: "unknown")
+  }
+
+  /// Returns whose the directory is then.
+  static func claim(
+    _ directory: borrowing Directory, for store: RootOwner
+  ) throws -> RootOwner? {
+    if let owner = try owner(of: directory) { return owner }
+    // A daemon that lost its power before the rename has left one of this name.
+    let mark = Fingerprint(String(decoding: store.bytes, as: UTF8.self)).value
+    let name = FileName(".owner-\(String(mark, radix: 16))")
+    try directory.remove(name)
+    let new = try directory.file(name, .createNew, mode: 0o600)
+    do {
+      try new.writeAll(store.bytes)
+      try new.sync()
+      try directory.rename(name, to: directory, asNew: file)
+    } catch {
+      try directory.remove(name)
+      if !error.isTaken { throw error }
+    }
+    try directory.sync()
+    return try owner(of: directory)
   }
 }
 
@@ -72,7 +108,6 @@ extension FileRoots {
 
 extension FileRoot {
   private static let ownerFile = "\(trash)/owner"
-  private static let longestOwner = 64 << 10
 
   fileprivate func objection(to owner: RootOwner, of store: RootOwner) -> String {
     let whose = owner.id == store.id ? "another copy of this store" : "another store"
@@ -83,11 +118,8 @@ extension FileRoot {
 
   /// Nil if the root belongs to no store.
   fileprivate func owner() throws -> RootOwner? {
-    guard let spot = try spot(FileRoot.ownerFile),
-      try spot.parent.status(of: spot.name)?.kind == .file
-    else { return nil }
-    let bytes = try spot.parent.file(spot.name).readWhole(limit: FileRoot.longestOwner)
-    return bytes.flatMap(RootOwner.init) ?? RootOwner(id: "", place: "unknown")
+    guard let spot = try spot(FileRoot.ownerFile) else { return nil }
+    return try RootOwner.owner(of: spot.parent)
   }
 
   fileprivate func take(for store: RootOwner) throws {
@@ -99,21 +131,7 @@ extension FileRoot {
   fileprivate func claim(for store: RootOwner) throws -> RootOwner? {
     if let owner = try owner() { return owner }
     let trash = try directory.makeDirectory(beneath: FileRoot.trash, mode: 0o700)
-    // A daemon that lost its power before the rename has left one of this name.
-    let mark = Fingerprint(String(decoding: store.bytes, as: UTF8.self)).value
-    let name = FileName(".owner-\(String(mark, radix: 16))")
-    try trash.remove(name)
-    let file = try trash.file(name, .createNew, mode: 0o600)
-    do {
-      try file.writeAll(store.bytes)
-      try file.sync()
-      try trash.rename(name, to: trash, asNew: FileName("owner"))
-    } catch {
-      try trash.remove(name)
-      if !error.isTaken { throw error }
-    }
-    try trash.sync()
-    return try owner()
+    return try RootOwner.claim(trash, for: store)
   }
 
   /// Removes the claim of this store, which is not to be attached any more.

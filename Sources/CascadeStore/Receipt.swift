@@ -26,6 +26,9 @@ package struct Receipt: Sendable {
   /// Deletes, patches and unlinks of nodes or edges that did not exist.
   package var skippedChanges = 0
   package var reasons: [Reason] = []
+  /// Whether it brings back what an archive has, as soon as it is committed; and what that did.
+  package var isRestoring = false
+  package var restored: UndoResult?
   /// The number to give to `approve`, if the transaction is held.
   package var plan: Int64?
 

@@ -16,7 +16,7 @@ extension Receipt {
         JSON.Field("notices", .integer(Int64(notices))),
         JSON.Field("passedOver", .integer(Int64(skippedChanges))),
         JSON.Field("reasons", .array(reasons.map(\.json))),
-      ] + (plan.map { [JSON.Field("plan", .integer($0))] } ?? []))
+      ] + (plan.map { [JSON.Field("plan", .integer($0))] } ?? []) + (restored?.ofReceipt ?? []))
   }
 }
 
@@ -38,5 +38,22 @@ extension Reason {
     self.init(.malformed, error.message, path: error.path.isEmpty ? nil : error.path)
     line = error.line
     column = error.column
+  }
+}
+
+extension UndoResult {
+  /// What came back of an archive.
+  fileprivate var ofReceipt: [JSON.Field] {
+    [
+      JSON.Field("restored", .integer(Int64(restored))),
+      JSON.Field("left", .array(left.map(\.json))),
+      JSON.Field("leftCount", .integer(Int64(leftCount))),
+    ]
+  }
+}
+
+extension UndoResult.Left {
+  package var json: JSON {
+    ["node": node?.json ?? .null, "what": .string(what), "reason": .string(reason)]
   }
 }

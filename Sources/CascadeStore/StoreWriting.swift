@@ -121,6 +121,9 @@ package protocol StoreWriting: AnyObject {
   /// by itself: this throws `UndoFailed`.
   func resumeUndo(at now: Int64, manners: StepPolicy) throws -> UndoResult?
 
+  /// Brings back what the last change file had of an archive. Nil if it had nothing.
+  func finishRestoring(at now: Int64) throws -> UndoResult?
+
   /// The batch of an undo that was not finished.
   var unfinishedUndo: Int64? { get throws }
 

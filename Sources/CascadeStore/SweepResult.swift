@@ -90,6 +90,9 @@ package struct SweepResult: Sendable {
     spaceReason = reason
   }
 
+  /// Why nothing was forgotten: it could not be archived before.
+  package var archiveTrouble: String?
+
   /// Drops denials of nodes that are gone now: another part may have released what one part denied.
   package mutating func dropDenialsOfGoneNodes(unless isThere: (Node) throws -> Bool) rethrows {
     if blocked.isEmpty { return }

@@ -10,11 +10,11 @@ package import PostgresTables
 /// at the end.
 package struct ChangeFile {
   let store: StoreConnection
-  let batch: Int64
+  package let batch: Int64
   private let at: Int64
   private let isApproved: (HeldPlan) throws -> Bool
   private let id: String
-  var skipped = 0
+  package var skipped = 0
   private var edgesAdded = 0
   var edgesRemoved = 0
   private var notices = 0
@@ -98,6 +98,8 @@ package struct ChangeFile {
     case .flush:
       try flush()
       try begin()
+    // `RestoredThings` takes these.
+    case .restore: break
     }
   }
 

@@ -42,14 +42,31 @@ extension PostgresWriter {
         try self.isApproved($0, ofFile: submission.id)
       }
       defer { if file.madeTable { isBindingStale = true } }
-      while let change = try next() { try file.apply(change) }
+      var restored = RestoredThings(store, batch: file.batch)
+      while let change = try next() {
+        if case .restore(let thing) = change {
+          try restored.load(thing)
+        } else {
+          try file.apply(change)
+        }
+      }
+      file.skipped += restored.skipped
       var completed = submission
       complete(&completed)
-      let receipt = try file.finish(completed)
+      var receipt = try file.finish(completed)
+      if restored.isAny { try beginRestoring(receipt.batch!) }
+      receipt.isRestoring = restored.isAny
       // No trigger tells what the file has done, and it may be the end of a denial.
       if hasWaiting { try BlockedNodes(store).lookAgain() }
       return receipt
     }
+  }
+
+  private func beginRestoring(_ batch: Int64) throws {
+    if let other = try unfinishedUndo {
+      throw StoreError("what batch \(other) has of an archive is not back yet")
+    }
+    try store.set(PostgresWriter.restoring, batch)
   }
 
   package func ledgerEntry(_ id: String) throws -> LedgerEntry? { try Ledger(store).entry(id) }

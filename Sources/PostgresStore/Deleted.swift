@@ -31,11 +31,10 @@ private struct DeletedList {
   ) throws -> [DeletedNode] {
     try store.db.run(
       """
-      SELECT w.number + n.i - 1, c.name, n.key, l.at, w.batch, l.part, l.author, w.is_own, k.is_kept,
+      SELECT w.number + n.i - 1, c.name, n.key, w.at, w.batch, w.kind, w.author, w.is_own, k.is_kept,
         \(query.hasValues ? "k.row, k.shape" : "NULL, NULL")
       FROM cascade.went w CROSS JOIN unnest(w.keys) WITH ORDINALITY n(key, i)
       JOIN cascade.collection c ON c.number = w.collection
-      LEFT JOIN cascade.ledger l ON l.batch = w.batch
       LEFT JOIN LATERAL (\(DeletedList.kept)) k ON true
       WHERE w.number >= coalesce((SELECT max(number) FROM cascade.went WHERE number <= $1::bigint), 0)
       AND w.number + n.i - 1 > $1::bigint AND ($2::text IS NULL OR c.name = $2)
@@ -58,10 +57,10 @@ private struct DeletedList {
     """
 
   private mutating func node(_ row: [String?]) throws -> DeletedNode {
-    let (name, kind) = (row[1]!, Submission.Kind(part: Int64(row[5] ?? "-1")!))
+    let (name, kind) = (row[1]!, Submission.Kind(part: Int64(row[5]!)!))
     let key = row[2].map { store.binding.tables[name]?.node($0).key ?? .text($0) }
     var node = DeletedNode(
-      number: Int64(row[0]!)!, collection: name, key: key, at: Int64(row[3] ?? "0")!,
+      number: Int64(row[0]!)!, collection: name, key: key, at: Int64(row[3]!)!,
       batch: Int64(row[4]!)!, cause: DeletedNode.Cause(kind, isOwn: row[7] == "t"), author: row[6],
       isKept: row[8] == "t")
     if let text = row[9] { node.value = try value(text, shape: row[10]) }

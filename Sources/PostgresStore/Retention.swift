@@ -25,6 +25,7 @@ struct ExpiredRows {
   mutating func delete(within budget: Duration, _ manners: StepPolicy) throws -> Int {
     var (search, batches) = (Retention.Search(), 0)
     while let (kept, numbers) = try retention.next(&search, find) {
+      if [.trash, .files].contains(kept) { try ArchivedBatch.archive(numbers, store) }
       var rest = numbers[...]
       while !rest.isEmpty {
         let start = ContinuousClock.now
@@ -119,7 +120,6 @@ struct ExpiredRows {
     return """
       SELECT t.batch, \(time(ofBatch: "t.batch")), \(sum([
         (.openWork, isOpen), (.trash, trash), (.files, has("file")), (.notices, has("notice")),
-        (.deleted, has("went")),
         (.unfinishedFile, isLast)]))
       FROM (SELECT batch, id, part, is_last FROM cascade.ledger WHERE batch > $1::bigint
         ORDER BY batch LIMIT \(Retention.page)) t
@@ -191,7 +191,4 @@ extension PostgresWriter {
         """, [kind.rawValue, run.outcome.rawValue, run.occasion.rawValue])
     }
   }
-
-  /// An undo is one transaction, so none is ever unfinished.
-  package func resumeUndo(at now: Int64, manners: StepPolicy) -> UndoResult? { nil }
 }

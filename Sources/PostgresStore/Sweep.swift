@@ -25,8 +25,12 @@ extension PostgresWriter {
     var result = course.result
     if kinds.sweepsFiles { try sweepFiles(now, &result) }
     if kinds.deletesTrash {
-      var expired = ExpiredRows(store, at: now)
-      result.trashedBatchesDeleted = try expired.delete(within: budget, manners)
+      do {
+        var expired = ExpiredRows(store, at: now)
+        result.trashedBatchesDeleted = try expired.delete(within: budget, manners)
+      } catch let failure as BatchArchive.Failure {
+        result.archiveTrouble = failure.description
+      }
     }
     if kinds.scansTables { try holdValues(found, &result) }
     if kinds.contains(where: \.sweepsEdges) { tellProblems(&result) }
@@ -362,8 +366,6 @@ extension PostgresWriter {
       return [SweepKind](code: try store[meta: "sweep.kinds"] ?? SweepKind.allCode)
     }
   }
-
-  package var unfinishedUndo: Int64? { nil }
 }
 
 extension SweepKind {

@@ -9,9 +9,10 @@ package enum DeletedNumbers {
   static let sql = """
     -- What went, by numbers: that of the first of the keys. `source` is the row of `deleted` that had these
     -- keys. A node that was erased has no key.
+    -- `at`, `kind` and `author` are what the ledger said, which may be forgotten before.
     CREATE TABLE cascade.went(
       number bigint PRIMARY KEY, batch bigint NOT NULL, collection int NOT NULL, is_own boolean NOT NULL,
-      source bigint NOT NULL, keys text[] NOT NULL);
+      source bigint NOT NULL, at bigint NOT NULL, kind bigint NOT NULL, author text, keys text[] NOT NULL);
     CREATE INDEX went_batches ON cascade.went(batch);
     """
 
@@ -28,8 +29,9 @@ package enum DeletedNumbers {
         m AS (INSERT INTO cascade.meta(key, value)
           SELECT 'deleted.last', l.number + sum(d.size) FROM d, l GROUP BY l.number
           ON CONFLICT(key) DO UPDATE SET value = excluded.value)
-      INSERT INTO cascade.went(number, batch, collection, is_own, source, keys)
-      SELECT l.number + d.before + 1, $1::bigint, d.collection, d.is_own, d.id, d.keys FROM d, l
+      INSERT INTO cascade.went(number, batch, collection, is_own, source, at, kind, author, keys)
+      SELECT l.number + d.before + 1, $1::bigint, d.collection, d.is_own, d.id, b.at, b.part, b.author, d.keys
+      FROM d, l, cascade.ledger b WHERE b.batch = $1::bigint
       """, ["\(batch)"])
   }
 

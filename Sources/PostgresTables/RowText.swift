@@ -29,6 +29,28 @@ package enum RowText {
     return values
   }
 
+  /// The text of a row with these values.
+  package static func text(_ values: [String?]) -> String {
+    let parts = values.map { value in
+      guard let value else { return "" }
+      let escaped = value.utf8.flatMap { byte in
+        byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") ? [byte, byte] : [byte]
+      }
+      return "\"\(String(decoding: escaped, as: UTF8.self))\""
+    }
+    return "(\(parts.joined(separator: ",")))"
+  }
+
+  /// The same of what `json` returns.
+  package static func value(_ json: JSON) -> String? {
+    switch json {
+    case .null: nil
+    case .bool(let flag): flag ? "t" : "f"
+    case .string(let text): text
+    default: json.text
+    }
+  }
+
   /// Numbers that JSON has exactly, and truth; anything else as the server writes it.
   package static func json(_ text: String?, of type: String) -> JSON {
     guard let text else { return .null }

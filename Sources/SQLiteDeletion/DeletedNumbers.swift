@@ -92,11 +92,12 @@ extension Writer {
   private func number(_ part: Int64) throws {
     try db.run(
       """
-      INSERT INTO cascade_deleted_part(number, batch, part, low, high)
+      INSERT INTO cascade_deleted_part(number, batch, part, low, high, at, kind, author)
       SELECT ?3 + 1, ?1, ?2,
         (SELECT min(place) FROM cascade_deleted WHERE batch = ?1 AND part = ?2),
-        (SELECT max(place) FROM cascade_deleted WHERE batch = ?1 AND part = ?2)
-      WHERE NOT EXISTS (SELECT 1 FROM cascade_deleted_part WHERE batch = ?1 AND part = ?2)
+        (SELECT max(place) FROM cascade_deleted WHERE batch = ?1 AND part = ?2),
+        l.at, l.part, l.author FROM cascade_ledger AS l
+      WHERE l.seq = ?1 AND NOT EXISTS (SELECT 1 FROM cascade_deleted_part WHERE batch = ?1 AND part = ?2)
       """, .integer(current.batch), .integer(part), .integer(db.lastDeletedNumber))
   }
 

@@ -11,23 +11,22 @@ extension Writer {
   private typealias Expired = (kept: Retention.Kept, numbers: ArraySlice<Int64>)
 
   /// Returns how many batches were deleted from the trash. If there is nothing to delete, nobody has to
-  /// wait for the lock.
+  /// wait for the lock. What cannot be archived is not forgotten, nor what comes behind it.
   package func deleteAllExpired(at now: Int64) throws -> Int {
     let retention = Retention(model, at: now)
     var search = Retention.Search()
-    func find() throws -> Expired? {
-      try retention.next(&search) { try db.kept($0, behind: $1, at: now) }
-        .map { ($0.kept, $0.numbers[...]) }
-    }
-    guard var expired = try find() else { return 0 }
     var batches = 0
-    try repeatInTransactions {
-      let count = try deleteSome(&expired)
-      if [.trash, .files].contains(expired.kept) { batches += count }
-      if !expired.numbers.isEmpty { return true }
-      guard let next = try find() else { return false }
-      expired = next
-      return true
+    while let (kept, numbers) = try retention.next(
+      &search, { try db.kept($0, behind: $1, at: now) })
+    {
+      let isTrash = [.trash, .files].contains(kept)
+      if isTrash { try archive(numbers) }
+      var expired: Expired = (kept, numbers[...])
+      try repeatInTransactions {
+        let count = try deleteSome(&expired)
+        if isTrash { batches += count }
+        return !expired.numbers.isEmpty
+      }
     }
     return batches
   }
@@ -155,7 +154,6 @@ extension Connection {
           OR t.batch IN (SELECT batch FROM cascade_released_file)
         """
       ), (.notices, "EXISTS (SELECT 1 FROM cascade_notice AS k WHERE k.batch = t.batch)"),
-      (.deleted, "EXISTS (SELECT 1 FROM cascade_deleted_part AS k WHERE k.batch = t.batch)"),
       (.unfinishedFile, "t.outcome = 'partial' AND NOT EXISTS (\(hasMore))"),
     ]
     let sum = ties.map { "iif(\($1), \($0.rawValue), 0)" }.joined(separator: " + ")

@@ -5,7 +5,7 @@ package import SQLiteTables
 extension Writer {
   /// Writes entries into the trash, with their ids and values by the layout. `reason`: the columns
   /// via, name and rule.
-  func writeToTrash(
+  package func writeToTrash(
     _ layout: TrashLayout, id: Query, values: [Query], reason: String = "NULL, NULL, NULL",
     from rows: Query
   ) throws {

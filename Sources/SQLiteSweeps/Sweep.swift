@@ -149,8 +149,11 @@ extension Writer {
     try rememberWhetherCutShort()
     if sweepRun.result.isCutShort { return }
     if kinds.sweepsFiles { try sweepFiles() }
-    if kinds.deletesTrash {
+    if !kinds.deletesTrash { return }
+    do {
       sweepRun.result.trashedBatchesDeleted = try deleteAllExpired(at: clock.now)
+    } catch let failure as BatchArchive.Failure {
+      sweepRun.result.archiveTrouble = failure.description
     }
   }
 

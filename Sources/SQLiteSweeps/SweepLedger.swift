@@ -66,6 +66,7 @@ extension Writer {
     receipt.files = current.counts.filesReleased
     receipt.skippedChanges = current.counts.passedOver
     receipt.reasons = current.blocked
+    receipt.isRestoring = current.isRestoring
     return receipt
   }
 }

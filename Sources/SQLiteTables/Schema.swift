@@ -337,7 +337,8 @@ package enum Schema {
     """,
     "CREATE INDEX IF NOT EXISTS cascade_trash_file_fate ON cascade_trash_file(fate) WHERE fate",
     // Nodes that a batch took, and the numbers of a part of them: the first is `number`, of the one in the
-    // place `low` (`DeletedNumbers.swift`). The id is that in the trash. An erased node has no key.
+    // place `low` (`DeletedNumbers.swift`). The id is that in the trash. An erased node has no key. The part
+    // has what the ledger said, which may be forgotten before; `kind` was its part there.
     """
     CREATE TABLE IF NOT EXISTS cascade_deleted(
       batch INTEGER NOT NULL,
@@ -354,7 +355,10 @@ package enum Schema {
       batch INTEGER NOT NULL,
       part INTEGER NOT NULL,
       low INTEGER NOT NULL,
-      high INTEGER NOT NULL) STRICT
+      high INTEGER NOT NULL,
+      at INTEGER NOT NULL,
+      kind INTEGER NOT NULL,
+      author TEXT) STRICT
     """,
     "CREATE INDEX IF NOT EXISTS cascade_deleted_part_batch ON cascade_deleted_part(batch, part)",
     // See `DenialTriggers.swift`. Triggers write and delete the rows.

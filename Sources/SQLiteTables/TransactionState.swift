@@ -11,6 +11,9 @@ package struct TransactionState {
   package var firstNewId: Int64 = .max
   /// Where `cascade_deleted` has what the plan at hand deletes.
   package var partOfDeleted: Int64?
+  /// Whether an archive is brought back, and the ids of the nodes that it has so far.
+  package var isRestoring = false
+  package var restoredIds: [Node: Int64] = [:]
   package var deadCount = 0
   /// The tables of deleted rows that no record names, by collection, and the statements that mark
   /// such rows as dead. They are identified by a number made from their rowid. So a change file can

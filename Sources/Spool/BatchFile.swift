@@ -47,6 +47,12 @@ final class BatchFile {
     return change
   }
 
+  /// What came back of an archive.
+  func add(_ restored: UndoResult?) {
+    guard let restored else { return }
+    if total.restored == nil { total.restored = restored } else { total.restored!.add(restored) }
+  }
+
   private func add(_ receipt: Receipt) {
     total.batch = receipt.deletedCount > 0 || total.batch == nil ? receipt.batch : total.batch
     let room = Receipt.mostListed - total.deleted.count

@@ -153,7 +153,7 @@ package final class Inbox {
         }
         try storeVerdicts(verdicts, of: files)
       }
-      return verdicts
+      return try verdicts.map { ($0, try restoring($1)) }
     } catch let error as RejectionWithRollback {
       if !verdicts.isEmpty { return try judge(files.prefix(verdicts.count), budget: budget) }
       let file = files[files.startIndex]
@@ -168,6 +168,15 @@ package final class Inbox {
       if writer.reason(refusing: error) == nil { throw failure }
       return [(first.name, try attempt(first) { throw error })]
     }
+  }
+
+  /// What an archive has comes back when it is in the trash. If that is interrupted, it goes on as an undo
+  /// does.
+  private func restoring(_ receipt: Receipt) throws -> Receipt {
+    if !receipt.isRestoring { return receipt }
+    var receipt = receipt
+    receipt.restored = try writer.finishRestoring(at: now())
+    return receipt
   }
 
   private var mostFiles: Int { loners > 0 ? 1 : writer.mostFilesPerGroup }
@@ -326,9 +335,12 @@ package final class Inbox {
     let file = batch.file
     let receipt = try attempt(file) {
       do {
-        return try writer.group {
+        let receipt = try writer.group {
           try attempt(file) { try batch.applyNext(to: writer, at: now()) }
         }
+        let restored = try restoring(receipt)
+        batch.add(restored.restored)
+        return restored
       } catch let error as RejectionWithRollback {
         throw error.rejection
       } catch  where writer.reason(refusing: error) == nil {

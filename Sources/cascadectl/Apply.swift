@@ -2,6 +2,7 @@ internal import CascadeKit
 internal import Glibc
 internal import CascadeModel
 internal import CascadeSystem
+internal import Zstandard
 
 /// `apply`: submits change files one after the other, and prints the outcome of each.
 enum Apply {
@@ -48,7 +49,8 @@ enum Apply {
 
   private static func exitStatus(_ receipt: JSON) -> CInt {
     switch receipt["outcome"]?.string {
-    case "applied", "duplicate": return EX_OK
+    case "applied", "duplicate":
+      return receipt["leftCount"]?.integer ?? 0 > 0 ? Status.denied : EX_OK
     case "held": return Status.held
     default:
       let codes = receipt["reasons"]?.array?.compactMap { $0["code"]?.string } ?? []
@@ -82,6 +84,9 @@ enum Apply {
     ] where receipt[name]?.integer ?? 0 > 0 {
       parts.append(DisplayText.count(receipt[name], one, many))
     }
+    if let restored = receipt["restored"] {
+      parts.insert(DisplayText.count(restored, "node restored", "nodes restored"), at: 0)
+    }
     let summary = parts.isEmpty ? "applied" : "applied: \(parts.joined(separator: ", "))"
     let deleted = DisplayText.firstFew(
       receipt["deleted"], of: receipt["deletedCount"], DisplayText.node)
@@ -94,36 +99,57 @@ enum Apply {
           + own.prefix(3).joined(separator: ", ")
           + (own.count > 3 ? " and \(own.count - 3) more" : "")
       ]
-    return (["\(file): \(summary)"] + deleted + warning).joined(separator: "\n")
+    return (["\(file): \(summary)"] + deleted + warning + UndoCommands.left(receipt)).joined(
+      separator: "\n")
   }
 }
 
 /// Reads a change file or standard input in parts, with the name under which it is submitted.
+///
+/// What zstd has compressed, as the archive is, is read as what it was.
 struct ChangeSource: ~Copyable {
   let name: String
   private let file: FileDescriptor
   private var first: [UInt8]?
+  private let decompressor: ZstdDecompressor?
 
   init(_ path: String) throws {
     let file = try path == "-" ? StandardStream.input.duplicate() : FileDescriptor.open(path)
-    let first: [UInt8]
+    var first: [UInt8]
     do {
       first = try ChangeSource.read(file)
     } catch let error as SystemError {
       // Opening a directory succeeds; only reading it fails.
       throw SystemError(code: error.code, call: error.call, path: path)
     }
-    name = try ChangeSource.name(path, first)
+    var decompressor: ZstdDecompressor?
+    if first.starts(with: ChangeSource.magic) {
+      decompressor = try ZstdDecompressor()
+      first = try decompressor!.decompress(first)
+    }
+    name = try ChangeSource.name(path.withoutSuffix(".zst"), first)
     self.file = file
     self.first = first
+    self.decompressor = decompressor
   }
+
+  /// What a file of zstd begins with.
+  private static let magic: [UInt8] = [0x28, 0xb5, 0x2f, 0xfd]
 
   mutating func next() throws -> [UInt8] {
     if let first {
       self.first = nil
-      return first
+      // An empty part would be the end.
+      if !first.isEmpty || decompressor == nil { return first }
     }
-    return try ChangeSource.read(file)
+    while true {
+      let part = try ChangeSource.read(file)
+      guard let decompressor else { return part }
+      if part.isEmpty && decompressor.isAtEnd { return part }
+      if part.isEmpty { throw ZstdError.isCut }
+      let content = try decompressor.decompress(part)
+      if !content.isEmpty { return content }
+    }
   }
 
   private static func read(_ file: borrowing FileDescriptor) throws -> [UInt8] {
@@ -155,6 +181,10 @@ struct ChangeSource: ~Copyable {
 }
 
 extension String {
+  fileprivate func withoutSuffix(_ suffix: String) -> String {
+    hasSuffix(suffix) ? String(dropLast(suffix.count)) : self
+  }
+
   /// The name without leading dots, because the queue ignores names that begin with one.
   fileprivate var droppingDots: String { String(drop { $0 == "." }) }
 }

@@ -2,6 +2,7 @@ internal import CascadeKit
 internal import Glibc
 internal import CascadeModel
 internal import CascadeSystem
+internal import Zstandard
 internal import CascadeVarlink
 
 /// Exit statuses in addition to those of sysexits.h.
@@ -25,6 +26,8 @@ enum Program {
       return complain(Failure(error))
     } catch let error as SystemError {
       return complain("\(error)", error.isNotAllowed ? EX_NOPERM : EX_NOINPUT)
+    } catch let error as ZstdError {
+      return complain("\(error)", EX_DATAERR)
     } catch {
       return complain("\(error)", EX_SOFTWARE)
     }

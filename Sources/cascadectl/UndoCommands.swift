@@ -34,8 +34,8 @@ enum UndoCommands {
       .joined(separator: "\n")
   }
 
-  private static func left(_ undone: JSON) -> [String] {
-    if undone["leftCount"]?.integer == 0 { return [] }
+  static func left(_ undone: JSON) -> [String] {
+    if undone["leftCount"]?.integer ?? 0 == 0 { return [] }
     let lines = DisplayText.firstFew(undone["left"], of: undone["leftCount"]) {
       "\($0["what"]?.string?.printable ?? "?"): \($0["reason"]?.string?.printable ?? "")"
     }

@@ -263,7 +263,7 @@ private let file =
     (#"{"batch":1.5}"#, #"batch: "batch" must be a number of lines, above 0"#),
     (
       #"{"id":"7","put":["songs",1]}"#,
-      #"put: unknown key "put"; known: id, author, batch, mayDeleteItself"#
+      #"put: unknown key "put"; known: id, author, batch, mayDeleteItself, archive"#
     ),
     (#"{"bacth":7}"#, #"bacth: unknown key "bacth", did you mean "batch"?"#),
   ])

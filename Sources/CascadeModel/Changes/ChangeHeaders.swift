@@ -90,6 +90,8 @@ extension ChangeParser {
     case .id: header.id = try id(bytes)
     case .author: header.author = try string("an author's name", bytes)
     case .mayDeleteItself: header.mayDeleteItself = try flag(bytes)
+    // What it says is for people.
+    case .archive: _ = try scanner.skipValue(bytes)
     default: header.batch = try batch(bytes)
     }
   }

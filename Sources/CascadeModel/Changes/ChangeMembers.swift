@@ -58,6 +58,15 @@ extension ChangeParser {
     throw Fault(token.offset, "unknown word \"\(shown(typed))\"" + words.hint(typed))
   }
 
+  /// A node, or an object that tells what else it is.
+  mutating func restored(_ bytes: Bytes) throws(Fault) -> RestoredThing.Subject {
+    if scanner.peek(bytes) == UInt8(ascii: "[") { return .node(try node(bytes)) }
+    guard scanner.peek(bytes) == UInt8(ascii: "{") else {
+      throw expected("what to restore: a node, or an object", bytes)
+    }
+    return .other(try scanner.value(bytes))
+  }
+
   // MARK: - Nodes
 
   /// Reads `["collection", key]`.

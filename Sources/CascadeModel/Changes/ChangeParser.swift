@@ -108,6 +108,8 @@ extension ChangeParser {
     var merge = false
     var ifUnchanged: [Member]?
     var mayDeleteItself: Bool?
+    var restored: RestoredThing.Subject?
+    var kept: JSONText?
   }
 
   mutating func change(_ bytes: Bytes) throws(Fault) -> Change {
@@ -148,6 +150,8 @@ extension ChangeParser {
     case .put, .patch, .delete: draft.node = try node(bytes)
     case .deleteAll: draft.collection = try collection(bytes)
     case .flush: try flush(bytes)
+    case .restore: draft.restored = try restored(bytes)
+    case .kept: draft.kept = try json(bytes)
     case .type: draft.type = try type(bytes)
     case .value: draft.value = try json(bytes)
     case .edges: draft.edges = try edges(bytes)
@@ -176,6 +180,10 @@ extension ChangeParser {
     case .deleteAll: return .deleteAll(collection: draft.collection)
     case .unlink: return draft.whole.take()!.removing(as: draft.removal)
     case .flush: return .flush
+    case .restore:
+      return .restore(
+        RestoredThing(
+          draft.restored!, type: draft.type, value: draft.value, kept: draft.kept?.json))
     default: throw missingVerb(draft)
     }
   }

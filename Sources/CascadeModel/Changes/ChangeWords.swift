@@ -1,7 +1,8 @@
 /// The names of members in change files.
 enum ChangeWord: String, Sendable {
-  case put, patch, delete, deleteAll, link, unlink, relink, flush
+  case put, patch, delete, deleteAll, link, unlink, relink, flush, restore
   case type, value, edges, merge, set, unset, `as`, ifUnchanged, mayDeleteItself
+  case kept, archive
   case name, from, to, rules
   case file, root
   case id, author, changes, batch
@@ -17,7 +18,10 @@ enum ChangeWord: String, Sendable {
     case .unlink: .unlink
     case .relink: .relink
     case .flush: .flush
-    case .type, .value, .edges, .merge: .put
+    case .restore: .restore
+    case .type, .value: [.put, .restore]
+    case .edges, .merge: .put
+    case .kept: .restore
     case .set, .unset: .patch
     case .as: .unlink
     case .ifUnchanged: [.patch, .delete]
@@ -28,7 +32,7 @@ enum ChangeWord: String, Sendable {
 
   var isVerb: Bool {
     switch self {
-    case .put, .patch, .delete, .deleteAll, .link, .unlink, .relink, .flush: true
+    case .put, .patch, .delete, .deleteAll, .link, .unlink, .relink, .flush, .restore: true
     default: false
     }
   }
@@ -45,8 +49,10 @@ enum ChangeWord: String, Sendable {
     static let unlink = Verbs(rawValue: 32)
     static let relink = Verbs(rawValue: 64)
     static let flush = Verbs(rawValue: 128)
-    static let all = Verbs(rawValue: 255)
+    static let restore = Verbs(rawValue: 256)
+    static let all = Verbs(rawValue: 511)
 
+    /// Without what only programs write.
     private static let words: [ChangeWord] = [
       .put, .patch, .delete, .deleteAll, .link, .unlink, .relink, .flush,
     ]
@@ -63,13 +69,13 @@ extension WordSet where Value == ChangeWord {
 
   static let change = WordSet(
     .put, .patch, .delete, .deleteAll, .link, .unlink, .relink, .flush, .type, .value, .edges,
-    .merge, .set, .unset, .as, .ifUnchanged, .mayDeleteItself)
+    .merge, .set, .unset, .as, .ifUnchanged, .mayDeleteItself, .restore, .kept)
   static let link = WordSet(.name, .from, .to, .rules)
   static let unlink = WordSet(.name, .from, .to)
   static let edge = WordSet(.name, .to, .rules)
   static let file = WordSet(.file, .root)
   static let document = WordSet(.id, .author, .changes, .mayDeleteItself)
-  static let header = WordSet(.id, .author, .batch, .mayDeleteItself)
+  static let header = WordSet(.id, .author, .batch, .mayDeleteItself, .archive)
 }
 
 extension WordSet where Value == Rules {

@@ -22,7 +22,8 @@ extension StoreModel {
       (strict != old.strict, "strict"),
       (roots != old.roots, "roots"),
       (sweeps != old.sweeps, "sweeps"), (limits != old.limits, "limits"),
-      (trash != old.trash, "trash"), (retention != old.retention, "keep"),
+      (trash != old.trash, "trash"), (archive != old.archive, "archive"),
+      (retention != old.retention, "keep"),
       (keepsAllDeleted != old.keepsAllDeleted, "keepDeleted"),
       (secureDelete != old.secureDelete, "secureDelete"),
     ].filter(\.0).map { "\($0.1) changed" }

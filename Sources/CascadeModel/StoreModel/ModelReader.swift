@@ -3,7 +3,7 @@
 struct ModelReader {
   private static let keys = [
     "store", "spool", "exclusive", "strict", "collections", "relationships", "files", "roots",
-    "sweeps", "limits", "trash", "keep", "keepDeleted", "secureDelete",
+    "sweeps", "limits", "trash", "keep", "keepDeleted", "secureDelete", "archive",
   ]
 
   private let file: ModelValue

@@ -12,7 +12,17 @@ struct SettingsReader {
     if let entry = fields["limits"] { limits(entry, &model.limits) }
     if let entry = fields["trash"], let time = entry.duration() { model.trash = time }
     if let entry = fields["keep"] { keep(entry, &model.retention) }
+    if let entry = fields["archive"] { archive(entry, &model) }
     model.secureDelete = fields["secureDelete"]?.word()
+  }
+
+  private func archive(_ entry: ModelValue, _ model: inout StoreModel) {
+    guard let path = entry.string("an absolute path") else { return }
+    if !path.hasPrefix("/") { return entry.addProblem("must be an absolute path") }
+    if model.trash <= .zero {
+      return entry.addProblem("has nothing to write: \"trash\" keeps nothing")
+    }
+    model.archive = path
   }
 
   private func keep(_ entry: ModelValue, _ keep: inout StoreModel.Retention) {

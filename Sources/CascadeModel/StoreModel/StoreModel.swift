@@ -39,6 +39,8 @@ package struct StoreModel: Hashable, Sendable {
   /// How long deleted nodes are kept; zero keeps nothing.
   package internal(set) var trash = Duration.seconds(86_400)
   package internal(set) var retention = Retention()
+  /// An absolute path: where a batch is written before the trash forgets it.
+  package internal(set) var archive: String?
   /// The setting of our connection; nil is SQLite's default.
   package internal(set) var secureDelete: SecureDelete?
   /// The file that the model was read from.

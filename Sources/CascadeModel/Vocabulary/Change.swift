@@ -21,6 +21,31 @@ package enum Change: Hashable, Sendable {
   case relink(
     name: String, from: Node, to: [Destination], rules: Rules?, mayDeleteItself: Bool? = nil)
   case flush
+  /// What an archive has of something that was deleted, as it was.
+  case restore(RestoredThing)
+}
+
+/// A line of an archive. What `kept` says is known to the engine that wrote it.
+package struct RestoredThing: Hashable, Sendable {
+  package enum Subject: Hashable, Sendable {
+    /// A row or an object; without a value, what it lost.
+    case node(Node)
+    /// A row that is no node, an edge, or a file.
+    case other(JSON)
+  }
+
+  package let subject: Subject
+  /// Of an object.
+  package let type: String?
+  /// Of a row, its columns; of an object, its value.
+  package let value: JSONText?
+  package let kept: JSON?
+
+  package init(
+    _ subject: Subject, type: String? = nil, value: JSONText? = nil, kept: JSON? = nil
+  ) {
+    (self.subject, self.type, self.value, self.kept) = (subject, type, value, kept)
+  }
 }
 
 /// An edge in a node's own list. Without rules, the model's relationship supplies them.

@@ -136,9 +136,3 @@ extension UndoResult {
     ]
   }
 }
-
-extension UndoResult.Left {
-  fileprivate var json: JSON {
-    ["node": node?.json ?? .null, "what": .string(what), "reason": .string(reason)]
-  }
-}

@@ -17,6 +17,7 @@ extension LogMessageID {
   static let unprotected = LogMessageID("27f9ea61c08d4b35a4c6d2135f7be089", "unprotected")
   static let undone = LogMessageID("6e0d4b3f87c1452ab95f7e20d8c6a1cc", "undone")
   static let undoGivenUp = LogMessageID("8f3c1d5e9b204a67b0e2c94d7a6f51e8", "undoGivenUp")
+  static let notArchived = LogMessageID("3c9e5a7b81d24f60b2a4c8e6f0d17593", "notArchived")
   static let recovered = LogMessageID("7b2f9d4e1c6a48d5a3e8b0c4f7d1e966", "recovered")
   static let trouble = LogMessageID("e4a1b7d83c5f49c6b2d8a6f1c7e3b955", "trouble")
   static let mismatch = LogMessageID("30c6b9d2a1f74e58b7d40c9e62f8a177", "mismatch")

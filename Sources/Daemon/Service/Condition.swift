@@ -26,6 +26,8 @@ struct StoreCondition {
   /// A sweep that waits because there is no room for what it would write, and why. There may not
   /// even have been room to record in the store that it has to go on.
   private(set) var sweepWithoutSpace: (kinds: [SweepKind], reason: String)?
+  /// Why the trash forgets nothing: that could not be archived before.
+  private(set) var archiveTrouble: String?
   var isDetached = false
   var pause: OperatorPause?
 
@@ -50,6 +52,18 @@ struct StoreCondition {
     let known = blocked[result.kinds]
     blocked[result.kinds] = reasons
     return reasons == nil || reasons != known
+  }
+
+  /// Returns what is to be told: a new trouble with the archive, or the end of one.
+  mutating func noteArchive(_ result: SweepResult) -> ArchiveNews? {
+    if !result.kinds.deletesTrash || result.archiveTrouble == archiveTrouble { return nil }
+    archiveTrouble = result.archiveTrouble
+    return archiveTrouble.map(ArchiveNews.trouble) ?? .recovered
+  }
+
+  enum ArchiveNews {
+    case trouble(String)
+    case recovered
   }
 
   private mutating func remember(held parts: [SweepResult]) {
@@ -81,6 +95,7 @@ struct StoreCondition {
     problems = []
     sweepWithoutSpace = nil
     filesWait = []
+    archiveTrouble = nil
     held = [:]
     blocked = [:]
     denied = []
@@ -109,7 +124,9 @@ struct StoreCondition {
     if let pause { return ("paused", pause.error.description) }
     if let trouble, isAway { return ("waiting", trouble) }
     if isStarting && trouble == nil { return ("starting", nil) }
-    if let reason = trouble ?? sweepWithoutSpace?.reason ?? problemText ?? filesText {
+    if let reason = trouble ?? sweepWithoutSpace?.reason ?? problemText ?? filesText
+      ?? archiveTrouble
+    {
       return ("degraded", reason)
     }
     if let sweep = heldSweeps.first {

@@ -182,6 +182,13 @@ extension StoreService {
     timetable.note(run, of: result.kinds, number: sweepCount, took: time)
     refreshTimetable()
     condition.noteDenied(result.blocked)
+    switch condition.noteArchive(result) {
+    case .trouble(let reason):
+      tell(
+        .warning, .notArchived, "nothing is forgotten: \(reason.printable)", [(.reason, reason)])
+    case .recovered: tell(.notice, .recovered, "what is forgotten is archived again")
+    case nil: break
+    }
     // A held pass is one of the jobs that wait.
     let isHeldPass = result.kinds == [.expired] && result.outcome == .held
     if isHeldPass || condition.noteResult(result) { report(result, number: sweepCount, by: user) }

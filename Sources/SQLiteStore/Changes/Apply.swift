@@ -9,6 +9,7 @@ internal import SQLiteRules
 internal import SQLiteEdges
 internal import SQLiteDeletion
 internal import SQLiteSweeps
+internal import SQLiteUndo
 
 /// Writes each change; nothing is judged before the flush.
 extension Writer {
@@ -36,6 +37,7 @@ extension Writer {
       try edges.relink(name, from: from, to: to, rules: rules)
       try note(from, mayDeleteItself: mayDeleteItself)
     case .flush: try flush(isLast: false)
+    case .restore(let thing): try load(thing)
     }
   }
 
@@ -204,6 +206,7 @@ extension Writer {
       complete(&submission)
       try record(submission)
       try numberDeleted()
+      if current.isRestoring { try beginRestoring() }
       return receipt(submission)
     }
   }

@@ -28,12 +28,11 @@ extension Reader {
   ) throws -> [(node: DeletedNode, inTrash: TrashPlace?)] {
     try db.all(
       """
-      SELECT p.number + d.place - p.low, c.name, d.key, l.at, d.batch, l.part,
-        l.author, d.part <> 0, k.seq, d.id
+      SELECT p.number + d.place - p.low, c.name, d.key, p.at, d.batch, p.kind,
+        p.author, d.part <> 0, k.seq, d.id
       FROM cascade_deleted_part AS p CROSS JOIN cascade_deleted AS d
         ON d.batch = p.batch AND d.part = p.part AND d.place > p.low + ?1 - p.number
       CROSS JOIN cascade_collection AS c ON c.id = d.collection
-      LEFT JOIN cascade_ledger AS l ON l.seq = d.batch
       LEFT JOIN cascade_ledger AS k ON k.seq = (
         SELECT s.batch FROM (
           SELECT d.batch AS batch UNION ALL SELECT seq FROM cascade_ledger WHERE origin = d.batch) AS s
@@ -79,7 +78,7 @@ extension Reader {
 
 extension DeletedNode {
   fileprivate init(_ row: Row, _ model: StoreModel, isKept: Bool) {
-    let batch = row.isNull(5) ? Submission.Kind.sweep : Submission.Kind(part: row.integer(5))
+    let batch = Submission.Kind(part: row.integer(5))
     self.init(
       number: row.integer(0), collection: row.text(1),
       key: row.isNull(2) ? nil : row.key(2, in: row.text(1), model), at: row.integer(3),
