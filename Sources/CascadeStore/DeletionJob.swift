@@ -20,6 +20,8 @@ package struct DeletionJob: Sendable {
     package var expected: Int?
     /// Whether the rest goes where something has to stay.
     package var isPartial: Bool
+    /// Set where nothing of what goes may be left.
+    package var erasure: Erasure?
 
     package init(
       _ subject: Subject, by author: String, expecting expected: Int? = nil,
@@ -28,6 +30,17 @@ package struct DeletionJob: Sendable {
       (self.subject, self.author) = (subject, author)
       (self.expected, self.isPartial) = (expected, isPartial)
     }
+  }
+
+  /// What an erasure tells at its end.
+  package struct Erasure: Hashable, Sendable {
+    /// How many nodes there were of each collection.
+    package var before: [String: Int] = [:]
+    /// How many rows still have a key of what went, in a column that the model covers; nil until that was
+    /// asked.
+    package var referring: Int?
+
+    package init() {}
   }
 
   package let number: Int64
@@ -58,7 +71,9 @@ package struct DeletionJob: Sendable {
   }
 
   /// Of its batch, in the ledger.
-  package var kind: Submission.Kind { overdue == nil ? .job : .expired }
+  package var kind: Submission.Kind {
+    request.erasure != nil ? .erased : overdue == nil ? .job : .expired
+  }
 
   /// How its batch is entered in the ledger.
   package func submission(at now: Int64) -> Submission {
@@ -114,5 +129,35 @@ extension DeletionJob.Subject {
     } else {
       return nil
     }
+  }
+}
+
+extension DeletionJob.Request {
+  /// The subject, as a store keeps it.
+  package var subjectText: String {
+    guard let erasure, case .object(let members) = subject.json else { return subject.json.text }
+    return JSON.object(members + [JSON.Field("erase", erasure.json)]).text
+  }
+
+  package init(subject text: String, by author: String, isPartial: Bool) {
+    let json = (try? JSON.parse(text)) ?? .null
+    self.init(DeletionJob.Subject(json) ?? .nodes([]), by: author, isPartial: isPartial)
+    erasure = json["erase"].map(DeletionJob.Erasure.init)
+  }
+}
+
+extension DeletionJob.Erasure {
+  fileprivate var json: JSON {
+    [
+      "before": .object(before.map { JSON.Field($0.key, .integer(Int64($0.value))) }),
+      "referring": referring.map { .integer(Int64($0)) } ?? .null,
+    ]
+  }
+
+  fileprivate init(_ json: JSON) {
+    for (name, count) in (json["before"]?.object ?? []).map({ ($0.name, $0.value.integer) }) {
+      before[name] = Int(count ?? 0)
+    }
+    referring = json["referring"]?.integer.map { Int($0) }
   }
 }

@@ -81,6 +81,16 @@ package protocol StoreReading: AnyObject {
   /// What became of a change file; nil if none with this id was applied.
   func ledgerEntry(_ id: String) throws -> LedgerEntry?
 
+  // MARK: Erasure
+
+  func erasureScope() throws -> ErasureScope
+
+  /// Columns that seem to refer to something, whether the model covers them or not.
+  func evidence() throws -> [ColumnEvidence]
+
+  /// Where the database still has one of the texts, in places that nothing uses.
+  func traces(of texts: [String]) throws -> [String]
+
   // MARK: Checks
 
   func checkSetup() throws -> [SetupFinding]

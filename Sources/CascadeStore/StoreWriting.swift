@@ -91,6 +91,14 @@ package protocol StoreWriting: AnyObject {
   /// The jobs that run, or are to run, in the order in which they do, and those that wait for an approval.
   var openJobs: [DeletionJob] { get throws }
 
+  /// The files that went with an erased batch go for good. Called when they were moved. Returns how many
+  /// there are.
+  func eraseFiles(ofBatch batch: Int64) throws -> Int
+
+  /// Rewrites the database without the places that nothing uses, if `rewrites`, and empties its log. Returns
+  /// whether the log is empty then.
+  func clearUnusedPlaces(rewrites: Bool) throws -> Bool
+
   // MARK: Protection
 
   /// Protects a node, or changes its protection. Throws `NoNodeToProtect`.

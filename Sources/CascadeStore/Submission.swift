@@ -12,7 +12,7 @@ package struct Submission: Sendable {
 
   /// What an entry of the ledger is of.
   package enum Kind: String, CaseIterable, Sendable {
-    case file, sweep, job, expired, protection
+    case file, sweep, job, expired, protection, erased
 
     /// No part of a file has that of another kind, so a file may have the same id as a sweep.
     package var part: Int64 {
@@ -22,6 +22,7 @@ package struct Submission: Sendable {
       case .job: -2
       case .expired: -3
       case .protection: -4
+      case .erased: -5
       }
     }
 
@@ -67,5 +68,12 @@ package struct LedgerEntry: Sendable {
     self.isComplete = isComplete
     self.line = line
     self.receipt = receipt
+  }
+}
+
+extension Submission {
+  /// What the ledger has instead of an id that names what was erased: the file takes effect once all the same.
+  package static func hashed(_ id: String) -> String {
+    "sha256:" + SHA256.hex(id.utf8)
   }
 }

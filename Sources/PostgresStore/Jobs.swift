@@ -71,6 +71,10 @@ extension PostgresWriter {
       }
       let counts = try closure.countByCollection(includingFirst: true)
       planned.total = job.deletedCount + counts.reduce(0) { $0 + $1.1 }
+      if planned.request.erasure?.before.isEmpty == true {
+        planned.request.erasure!.before = Dictionary(
+          uniqueKeysWithValues: counts.map { ($0.0.collection, $0.1) })
+      }
       if let held = try held(closure, job, counts) {
         try hold(&planned, held)
         return nil
@@ -184,6 +188,7 @@ extension PostgresWriter {
     (job.state, job.blocked, job.total) = (state, blocked, job.total ?? job.deletedCount)
     try db.run("DELETE FROM cascade.job_node WHERE job = \(job.number)")
     if let batch = job.batch { try db.runEach([DeletedNumbers.taking(batch)]) }
+    if job.request.erasure != nil { try eraseTraces(of: &job) }
     try deletePlans(ofFile: job.planFile)
     try jobs.save(job)
   }

@@ -35,7 +35,7 @@ package struct JobRows {
       VALUES($1, $2, $3, \(now), $4::bigint, \(request.isPartial), $5::bigint) RETURNING number
       """,
       [
-        DeletionJob.State.running.rawValue, request.subject.json.text, request.author,
+        DeletionJob.State.running.rawValue, request.subjectText, request.author,
         request.expected.map(String.init), standing.map(String.init),
       ]
     ).integer!
@@ -98,15 +98,14 @@ package struct JobRows {
       [
         job.state.rawValue, job.batch.map(String.init), job.plan.map(String.init),
         "\(job.deletedCount)", job.total.map(String.init), job.byCollection.countText,
-        JSON.array(job.blocked).text, job.request.subject.json.text,
+        JSON.array(job.blocked).text, job.request.subjectText,
       ])
   }
 }
 
 extension DeletionJob {
   fileprivate init(_ row: [String?]) {
-    let subject = (try? JSON.parse(row[2]!)).flatMap(Subject.init) ?? .nodes([])
-    var request = Request(subject, by: row[3]!, isPartial: row[6] == "t")
+    var request = Request(subject: row[2]!, by: row[3]!, isPartial: row[6] == "t")
     request.expected = row[5].flatMap { Int($0) }
     self.init(number: Int64(row[0]!)!, request: request, at: Int64(row[4]!)!)
     state = State(rawValue: row[1]!) ?? .cancelled

@@ -113,7 +113,7 @@ extension Writer {
       }
       try writeCollectedNotices()
     }
-    if model.trash > .zero { try trashReferences(of: relation, [rows], part.slice) }
+    if keepsTrash { try trashReferences(of: relation, [rows], part.slice) }
     let count = try nullify(relation, of: table, in: rows, part.slice)
     if relation.isInLists { try db.deleteListed(relation, part.slice, most: count) }
     return count
@@ -127,7 +127,7 @@ extension Writer {
       try writeCollectedNotices()
     }
     let rows = part.rows(current.numbers)
-    if model.trash > .zero { try trashSideRows(of: table, [rows]) }
+    if keepsTrash { try trashSideRows(of: table, [rows]) }
     return try deleteJoins(of: table, in: rows)
   }
 
@@ -177,7 +177,7 @@ extension Writer {
       }
       try writeCollectedNotices()
     }
-    if model.trash > .zero {
+    if keepsTrash {
       try trashLosingEdges(edges)
       try trashIdentities(edges.slice)
     }

@@ -180,12 +180,12 @@ extension Writer {
     try listDeleted(slice)
     try writeNotices(slice)
     if !model.files.isEmpty { try releaseFiles(slice) }
-    if model.trash > .zero { try trashSlice(slice, ends) }
+    if keepsTrash { try trashSlice(slice, ends) }
     try noteDeleted(slice, ends)
     let mark = try journalMark
     if current.journalsDeletions { try journalReferences(toObjectsIn: slice, ends) }
     try removeReferences(slice, ends)
-    if model.trash > .zero { try trashReferencesLostByForeignKeys(slice) }
+    if keepsTrash { try trashReferencesLostByForeignKeys(slice) }
     if current.sweep.isStepped { try applyForeignKeyEffects(slice) }
     try deleteRows(slice, ends)
     try recheckAfterTriggers(slice, ends)

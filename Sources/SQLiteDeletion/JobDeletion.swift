@@ -135,6 +135,7 @@ extension Writer {
   func planOverLimit(of job: DeletionJob) throws -> HeldPlan? {
     let (count, nodes) = (current.counts.deletedCount, current.counts.deletedByCollection)
     sweepRun.job!.total = job.deletedCount + count
+    if job.request.erasure?.before.isEmpty == true { sweepRun.job!.request.erasure!.before = nodes }
     let verdict = try facts.hold.judge(
       job, deleting: nodes, areDoubtful: { try db.areDoubtful(db.overdueRows($0, binding)) },
       size: { try size(of: $0, enough: $1) })

@@ -27,7 +27,7 @@ extension Writer {
   private func nullify(
     _ relation: EdgeRelation, of table: Table, _ losing: [Query], _ slice: Slice
   ) throws -> Int {
-    if model.trash > .zero { try trashReferences(of: relation, losing, slice) }
+    if keepsTrash { try trashReferences(of: relation, losing, slice) }
     let mark = try journalMark
     let count = try losing.reduce(0) { try $0 + nullify(relation, of: table, in: $1, slice) }
     for rows in losing { try refuseIfReferencesRemain(rows, of: table) }

@@ -1,4 +1,6 @@
+internal import CascadeModel
 internal import CascadeSQLite
+internal import CascadeStore
 internal import SQLiteBinding
 internal import SQLiteTables
 internal import SQLiteRules
@@ -11,6 +13,9 @@ internal import SQLiteRules
 /// 2. SQLite copies the values from table to table; they are never read here. So any value is kept
 ///    unchanged. Generated columns are not kept.
 extension Writer {
+  /// Nothing is kept of what is erased.
+  var keepsTrash: Bool { model.trash > .zero && sweepRun.job?.request.erasure == nil }
+
   func trashSlice(_ slice: Slice, _ ends: NodeCounts) throws {
     for collection in ends.collections.sorted() {
       if let table = binding.collection(collection) {

@@ -68,7 +68,7 @@ extension Writer {
 
   /// The same for a managed object, before its new value is written.
   func trashValue(of id: Int64, becoming value: String) throws {
-    if model.trash <= .zero { return }
+    if !keepsTrash { return }
     let layout = TrashLayout(kind: .value, columns: ["id", "value", "value"])
     try writeToTrash(
       layout, id: try sideId, values: ["n.id", "n.value", "\(bind: .text(value))"],

@@ -35,6 +35,7 @@ extension Writer {
     if job.state != .running { return job }
     return try syncingAtEnd(manners) {
       sweepRun = SweepRunState()
+      if job.request.erasure != nil { return try erase(job, at: now) }
       sweepRun.job = job
       let (start, job) = (try db.lastInJournal, try carryOut(at: now))
       if try !job.isOpen && job.batch != nil && db.lastInJournal > start {
@@ -54,12 +55,12 @@ extension Writer {
     }
   }
 
-  private func end(_ result: SweepResult) throws -> DeletionJob {
+  func end(_ result: SweepResult) throws -> DeletionJob {
     let isLeft = !result.blocked.isEmpty && !sweepRun.job!.request.isPartial
     return try end(isLeft ? .blocked : .done, result.blocked)
   }
 
-  private func end(_ state: DeletionJob.State, _ blocked: [Reason]) throws -> DeletionJob {
+  func end(_ state: DeletionJob.State, _ blocked: [Reason]) throws -> DeletionJob {
     var job = sweepRun.job!
     (job.state, job.blocked) = (state, blocked.map(\.json))
     job.total = job.total ?? job.deletedCount

@@ -12,7 +12,7 @@ extension Connection {
       """
       INSERT INTO cascade_job(state, subject, author, at, expected, is_partial, standing)
       VALUES(?, ?, ?, ?, ?, ?, ?) RETURNING job
-      """, .text(DeletionJob.State.running.rawValue), .text(request.subject.json.text),
+      """, .text(DeletionJob.State.running.rawValue), .text(request.subjectText),
       .text(request.author), .integer(now), .integer(request.expected.map(Int64.init)),
       .integer(request.isPartial ? 1 : 0), .integer(standing.map(Int64.init)))!
   }
@@ -55,7 +55,7 @@ extension Connection {
       """
       UPDATE cascade_job SET state = ?, subject = ?, batch = ?, plan = ?, deleted = ?, total = ?,
         by_collection = ?, blocked = ? WHERE job = ?
-      """, .text(job.state.rawValue), .text(job.request.subject.json.text), .integer(job.batch),
+      """, .text(job.state.rawValue), .text(job.request.subjectText), .integer(job.batch),
       .integer(job.plan),
       .integer(Int64(job.deletedCount)), .integer(job.total.map(Int64.init)),
       .text(job.byCollection.countText), .text(JSON.array(job.blocked).text),
@@ -65,8 +65,8 @@ extension Connection {
 
 extension DeletionJob {
   fileprivate init(_ row: Row) {
-    let subject = (try? JSON.parse(row.text(2))).flatMap(Subject.init) ?? .nodes([])
-    var request = Request(subject, by: row.text(3), isPartial: row.integer(6) == 1)
+    var request = Request(
+      subject: row.text(2), by: row.text(3), isPartial: row.integer(6) == 1)
     request.expected = row.isNull(5) ? nil : Int(row.integer(5))
     self.init(number: row.integer(0), request: request, at: row.integer(4))
     state = State(rawValue: row.text(1)) ?? .cancelled

@@ -194,6 +194,9 @@ extension TemporaryTable {
       "caused", .undo, .nextUse, "batch INTEGER, via INTEGER, id INTEGER", key: "batch, via, id"),
     // The entries of one batch that move into another.
     TemporaryTable("moving", .undo, .nextUse),
+    // Nodes that are erased, and what the trash has of them (`ErasedTraces.swift`).
+    TemporaryTable("erased", .undo, .nextUse, "collection INTEGER, key", key: "collection, key"),
+    TemporaryTable("erased_trash", .undo, .nextUse, "batch INTEGER, id INTEGER", key: "batch, id"),
 
     // MARK: Files
 

@@ -26,7 +26,7 @@ enum Commands {
     "status": status, "apply": Apply.command, "node": node, "nodes": nodes, "edges": edges,
     "fetch": fetch, "graph": GraphCommand.command,
     "plan": plan, "why": why, "sweep": SweepCommand.command, "notices": notices,
-    "deleted": DeletedCommand.prepare, "ack": acknowledge,
+    "deleted": DeletedCommand.prepare, "erase": EraseCommand.prepare, "ack": acknowledge,
     "spool": SpoolCommands.command, "approve": Apply.approve,
     "reject": Apply.reject, "attach": AttachCommands.attach,
     "detach": AttachCommands.detach, "migrate": AttachCommands.migrate,

@@ -28,6 +28,8 @@ enum Usage {
       undo NODE                             restores one node with what went because of it
       delete NODE... | COLLECTION --where SQL [--dry-run] [--expect N] [--partial] [--no-wait]
                                             deletes them, with all that follows, in steps
+      erase NODE [--dry-run] [--expect N] [--report FILE] [--accept TABLE.COLUMN...] [--vacuum]
+                                            deletes it so that nothing is left of it
       jobs [--after N]                      the deletions that began here
       cancel JOB                            ends one; what it deleted can be undone
       protect NODE --reason TEXT [--until TIME]

@@ -1,7 +1,7 @@
 # fish completion for cascadectl
 
 set -g __cascadectl_commands status apply node nodes edges fetch plan graph why sweep lease batches \
-    undo delete jobs cancel protect unprotect protections deleted notices ack events spool approve reject check attach detach migrate roots pause resume reload \
+    undo delete erase jobs cancel protect unprotect protections deleted notices ack events spool approve reject check attach detach migrate roots pause resume reload \
     metrics inspect suggest top web
 
 # The answer of the daemon that the line selects, if it runs: a line for each object.
@@ -70,7 +70,7 @@ complete -c cascadectl -s h -l help -d 'Show the usage'
 complete -c cascadectl -l version -d 'Show the version'
 
 complete -c cascadectl -n '__cascadectl_is apply inspect suggest' -F
-complete -c cascadectl -n '__cascadectl_is node plan graph why fetch lease protect unprotect' -a '(__cascadectl_nodes)'
+complete -c cascadectl -n '__cascadectl_is node plan graph why fetch lease protect unprotect erase' -a '(__cascadectl_nodes)'
 complete -c cascadectl -n '__cascadectl_is nodes deleted' -a '(__cascadectl_collections)'
 complete -c cascadectl -n '__cascadectl_is edges' -l name -x -d 'The name of the edges'
 complete -c cascadectl -n '__cascadectl_is edges' -l from -x -a '(__cascadectl_nodes)' -d 'The source'
@@ -97,6 +97,11 @@ complete -c cascadectl -n '__cascadectl_is delete' -l dry-run -d 'Only tell what
 complete -c cascadectl -n '__cascadectl_is delete' -l expect -x -d 'How many may go'
 complete -c cascadectl -n '__cascadectl_is delete' -l partial -d 'Delete the rest'
 complete -c cascadectl -n '__cascadectl_is delete' -l no-wait -d 'Do not wait for the end'
+complete -c cascadectl -n '__cascadectl_is erase' -l dry-run -d 'Only tell what would be deleted'
+complete -c cascadectl -n '__cascadectl_is erase' -l expect -x -d 'How many may go'
+complete -c cascadectl -n '__cascadectl_is erase' -l report -rF -d 'Write a report'
+complete -c cascadectl -n '__cascadectl_is erase' -l accept -x -d 'A column that was looked at'
+complete -c cascadectl -n '__cascadectl_is erase' -l vacuum -d 'Rewrite the database'
 complete -c cascadectl -n '__cascadectl_is jobs' -l after -x -a '(__cascadectl_jobs)'
 complete -c cascadectl -n '__cascadectl_is protect' -l reason -x -d 'Why it must stay'
 complete -c cascadectl -n '__cascadectl_is protect' -l until -x -d 'When that ends'

@@ -16,6 +16,11 @@ package struct SHA256: Sendable {
     return hash.digest()
   }
 
+  /// The digest in hexadecimal digits.
+  package static func hex(_ bytes: some Sequence<UInt8>) -> String {
+    digest(bytes).map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
+  }
+
   package mutating func update(_ bytes: some Sequence<UInt8>) {
     for byte in bytes {
       rest.append(byte)

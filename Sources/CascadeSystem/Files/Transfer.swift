@@ -88,6 +88,10 @@ extension FileDescriptor {
     _ = try checked("lseek") { lseek(raw, 0, SEEK_SET) }
   }
 
+  package func skip(to offset: Int) throws(SystemError) {
+    _ = try checked("lseek") { lseek(raw, offset, SEEK_SET) }
+  }
+
   /// Returns when the content and the metadata are on the disk.
   package func sync() throws(SystemError) {
     _ = try checked("fsync") { fsync(raw) }

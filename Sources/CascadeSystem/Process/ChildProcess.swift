@@ -15,13 +15,28 @@ package enum ChildProcess {
     return try wait(for: spawn([program] + arguments, input: file.raw))
   }
 
+  /// The same. Also returns what it wrote.
+  package static func output(
+    of program: String, _ arguments: [String], input: [UInt8]
+  ) throws(SystemError) -> (status: CInt, bytes: [UInt8]) {
+    let file = FileDescriptor(owning: try checked("memfd_create") { cascade_memory_file() })
+    try file.writeAll(input)
+    try file.rewind()
+    let output = FileDescriptor(owning: try checked("memfd_create") { cascade_memory_file() })
+    let child = try spawn([program] + arguments, input: file.raw, output: output.raw)
+    let status = try wait(for: child)
+    try output.rewind()
+    return (status, try output.readWhole(limit: .max) ?? [])
+  }
+
   private static func spawn(
-    _ arguments: [String], input: CInt
+    _ arguments: [String], input: CInt, output: CInt? = nil
   ) throws(SystemError) -> pid_t {
     var actions = unsafe posix_spawn_file_actions_t()
     unsafe posix_spawn_file_actions_init(&actions)
     defer { unsafe posix_spawn_file_actions_destroy(&actions) }
     unsafe posix_spawn_file_actions_adddup2(&actions, input, STDIN_FILENO)
+    if let output { unsafe posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO) }
     var words = unsafe arguments.map { unsafe strdup($0) } + [nil]
     defer { unsafe words.forEach { unsafe free($0) } }
     var identifier: pid_t = 0

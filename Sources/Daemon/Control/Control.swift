@@ -41,6 +41,7 @@ final class Control {
         "Batches": { try await self.batches($0) },
         "Undo": { try await self.undo($0) },
         "Delete": { try await self.delete($0) },
+        "Erase": { try await self.erase($0) },
         "Jobs": { try await self.jobs($0) },
         "Cancel": { try await self.cancel($0) },
         "Protect": { try await self.protect($0) },

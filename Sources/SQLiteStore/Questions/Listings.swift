@@ -176,8 +176,8 @@ extension Connection {
       """
       SELECT seq, max(part), fingerprint, outcome, line, author, sum(deleted), sum(edges_added),
         sum(edges_removed), sum(notices), sum(passed_over)
-      FROM cascade_ledger WHERE id = ? AND part >= 0 GROUP BY id
-      """, .text(id)
+      FROM cascade_ledger WHERE id IN (?, ?) AND part >= 0 GROUP BY id
+      """, .text(id), .text(Submission.hashed(id))
     ) { row in
       var receipt = Receipt(id: id, outcome: .applied)
       receipt.batch = row.integer(0)

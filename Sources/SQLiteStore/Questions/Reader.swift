@@ -107,7 +107,8 @@ package final class Reader: Numbering {
   /// The fingerprint of the content for which an id was used; nil if it was not used.
   package func fingerprint(ofId id: String) throws -> Int64? {
     try db.integer(
-      "SELECT fingerprint FROM cascade_ledger WHERE id = ? AND part >= 0 LIMIT 1", .text(id))
+      "SELECT fingerprint FROM cascade_ledger WHERE id IN (?, ?) AND part >= 0 LIMIT 1", .text(id),
+      .text(Submission.hashed(id)))
   }
 
   package func collectionId(_ name: String) throws -> Int64 {
