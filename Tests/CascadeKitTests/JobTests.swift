@@ -35,6 +35,19 @@ import Testing
     #expect(try await test.store.undo(batch: #require(job.batch)).restored == 31)
   }
 
+  @Test func whatWentIsFollowed() async throws {
+    let test = try await store(albums: 3)
+    var gone = test.store.deleted().makeAsyncIterator()
+    let job = try await end(of: test.store.delete(nina.id), test)
+    var found: [DeletedNode] = []
+    while found.count < 4, let next = try await gone.next() { found.append(next) }
+    #expect(found.map(\.collection) == ["artists", "albums", "albums", "albums"])
+    #expect(found[0].node == NodeName(nina.id) && found[0].cause == .job && found[0].isKept)
+    #expect(found.allSatisfy { $0.batch == job.batch && $0.author != nil })
+    var rest = test.store.deleted(after: found[2].number).makeAsyncIterator()
+    #expect(try await rest.next()?.number == found[3].number)
+  }
+
   @Test func oneNodeComesBackAlone() async throws {
     let test = try await store(albums: 3)
     let albums = try await test.store.read { db in try db.all(Album.all) }

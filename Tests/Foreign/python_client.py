@@ -135,7 +135,13 @@ class Tests(unittest.TestCase):
         rows = self.store.delete_rows("albums", "id = 2")
         self.assertEqual([one["deletedCount"] for one in self.store.jobs(after=job["job"])], [1])
         self.assertEqual(rows["state"], "done")
-        self.assertEqual(database.execute("SELECT id FROM album").fetchall(), [(1,)])
+        gone = self.store.deleted(after=job["deletedCount"], collection="albums", values=True)
+        self.assertEqual(next(gone)["cause"], "job")
+        gone.close()
+        erased = self.store.erase(("artists", 1), expect=2)
+        self.assertEqual((erased["state"], erased["deletedCount"]), ("done", 2))
+        self.assertEqual(erased["report"]["verified"]["referring"], 0)
+        self.assertEqual(database.execute("SELECT id FROM album").fetchall(), [])
 
     def test_threads_that_share_a_store_get_their_own_receipts(self):
         def write(number):

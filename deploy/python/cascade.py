@@ -394,6 +394,29 @@ class Store:
         for reply in self.follow("Jobs", after=after):
             yield from reply["jobs"]
 
+    def deleted(
+        self, after: int | None = None, collection: str | None = None, values: bool = False
+    ) -> Iterator[dict[str, Any]]:
+        """The nodes that went after a number, and then those that go, one by one. Whoever remembers the last
+        number that he has done misses none, and does each once."""
+        parameters: dict[str, Any] = {"follow": True, "values": values}
+        if after is not None:
+            parameters["after"] = after
+        if collection is not None:
+            parameters["collection"] = collection
+        for reply in self.follow("Deleted", **parameters):
+            yield from reply["deleted"]
+
+    def erase(
+        self, node: Node, expect: int | None = None, accept: Sequence[str] = ()
+    ) -> dict[str, Any]:
+        """Deletes a node with all that follows, so that nothing is left of it. Returns what became of it, with
+        a report and its salt. `accept` are columns that were looked at, as "table.column"."""
+        parameters: dict[str, Any] = {"node": _name(node), "accept": list(accept)}
+        if expect is not None:
+            parameters["expect"] = expect
+        return cast(dict[str, Any], self.call("Erase", **parameters)["erasure"])
+
     def cancel(self, job: int) -> dict[str, Any]:
         """Ends a job. What it has deleted is its batch, which `undo` takes."""
         return cast(dict[str, Any], self.call("Cancel", job=job)["job"])

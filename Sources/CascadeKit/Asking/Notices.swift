@@ -73,7 +73,8 @@ public struct Notices: AsyncSequence, Sendable {
         isStarted ? nil : ["after": .integer(Int64(after)), "follow": true]
       isStarted = true
       do {
-        return try await worker.notices(parameters) { [store] in try store.connect() }
+        let reply = try await worker.next("Notices", parameters) { [store] in try store.connect() }
+        return reply.map { ($0["notices"]?.array ?? []).compactMap { Notice($0) } }
       } catch is CancellationError {
         return nil
       } catch {
@@ -89,18 +90,18 @@ public struct Notices: AsyncSequence, Sendable {
 }
 
 extension Worker<ControlClient> {
-  /// Waits for a batch, and looks twice a second whether the task was cancelled.
-  fileprivate func notices(
-    _ parameters: JSON?, connecting connect: @Sendable () throws -> ControlClient
-  ) throws -> [Notice]? {
+  /// Begins to follow where there are parameters, and waits for a reply. Looks twice a second whether the
+  /// task was cancelled.
+  func next(
+    _ method: String, _ parameters: JSON?, connecting connect: @Sendable () throws -> ControlClient
+  ) throws -> JSON? {
     try run(connect, { $0 is CancellationError || $0 as? VarlinkClientError != .timedOut }) {
       client in
-      if let parameters { try client.start("Notices", parameters, timeout: .seconds(30)) }
+      if let parameters { try client.start(method, parameters, timeout: .seconds(30)) }
       while true {
         if Task.isCancelled { throw CancellationError() }
         do {
-          guard let reply = try client.next(timeout: .milliseconds(1_000)) else { return nil }
-          return (reply["notices"]?.array ?? []).compactMap { Notice($0) }
+          return try client.next(timeout: .milliseconds(1_000))
         } catch VarlinkClientError.timedOut {}
       }
     }
