@@ -56,6 +56,19 @@ import Testing
     #expect(found.to == .either(["payment", "account"]) && found.none == [.text("")])
   }
 
+  @Test func namesColumnsThatLookLikeTimesOfExpiry() throws {
+    let database = try TestDatabase(
+      """
+      CREATE TABLE person(id INTEGER PRIMARY KEY);
+      CREATE TABLE session(id INTEGER PRIMARY KEY, person INTEGER REFERENCES person, expires_at INTEGER);
+      CREATE TABLE flag(id INTEGER PRIMARY KEY, person INTEGER REFERENCES person, expired INTEGER);
+      """)
+    let text = try SuggestedModel(database.inspect()).text
+    #expect(text.mentions(#"expires: { column: "expires_at", after: "0s" }"#))
+    #expect(!text.mentions(#"column: "expired""#))
+    #expect(try SuggestionTests.model(database).expiries.isEmpty)
+  }
+
   @Test func onlyNotesWhatIsImplied() throws {
     let database = try TestDatabase(
       """

@@ -96,6 +96,7 @@ struct SuggestedCollections {
       guard let key = keys[table.name] else { continue }
       lines.append(
         "    \(name(table.name)): { table: \(quotedText(table.name)), key: \(columnList(key)) },")
+      if let column = table.timeOfExpiry { lines += expiry(of: table.name, column) }
     }
     for table in withoutKey {
       lines += comment(
@@ -103,6 +104,13 @@ struct SuggestedCollections {
           + "apart.", indent: 4)
     }
     return lines
+  }
+
+  private func expiry(of table: String, _ column: String) -> [String] {
+    comment(
+      "Its rows seem to go by \(column.printable), and then what hangs on them: "
+        + "expires: { column: \(quotedText(column)), after: \"0s\" }; \"as\" says what the values are, if not "
+        + "the type of the column.", indent: 6)
   }
 
   /// As JSON5 wants names of members.
@@ -127,6 +135,17 @@ func columnList(_ columns: [String]) -> String {
 }
 
 extension Table {
+  /// A column that by its name says until when a row counts.
+  fileprivate var timeOfExpiry: String? {
+    columns.map(\.name).first { name in
+      let folded = name.folded
+      return ["expires", "expiry", "expiration"].contains {
+        folded.hasPrefix($0) || folded.hasSuffix($0)
+      }
+        || folded.hasPrefix("expire_") || folded.hasSuffix("_until")
+    }
+  }
+
   /// Whether a collection may have this key: unique, and compared by what SQLite itself knows.
   fileprivate func canBeKey(_ columns: [String]) -> Bool {
     guard !columns.isEmpty, uniqueKey(of: columns) != nil else { return false }

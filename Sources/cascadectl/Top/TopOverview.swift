@@ -8,7 +8,7 @@ struct TopOverview {
   let columns: Int
 
   var lines: [ScreenLine] {
-    let plans = plans
+    let plans = plans + jobs
     // Of many stores, those around the chosen one are shown, and some events.
     let top = [head] + stores(in: max(2, rows - plans.count - 7)) + plans
     let room = max(0, rows - top.count - 2)
@@ -123,6 +123,26 @@ struct TopOverview {
     return lines.isEmpty ? [] : [ScreenLine(), ScreenLine("HELD PLANS", .dim)] + lines
   }
 
+  /// Those that run, and what goes because of its age.
+  private var jobs: [ScreenLine] {
+    let lines = state.stores.flatMap { store in TopOverview.jobs(of: store) }
+    return lines.isEmpty
+      ? [] : [ScreenLine(), ScreenLine("JOBS", .dim)] + lines.map { ScreenLine($0) }
+  }
+
+  static func jobs(of store: JSON) -> [String] {
+    let jobs = (store["jobs"]?.array ?? []).filter { $0["state"] != "held" }.map { job in
+      let (done, all) = (job["deletedCount"]?.integer ?? 0, job["of"]?.integer)
+      let whole = all.map { " of \($0.grouped)" } ?? ""
+      let number = job["job"]?.text ?? ""
+      return "  job \(number)  \(done.grouped)\(whole) deleted; cascadectl cancel \(number) ends it"
+    }
+    let overdue = store["expired"]?["waiting"]?.integer ?? 0
+    if overdue == 0 { return jobs }
+    let hours = (store["expired"]?["oldest"]?.integer ?? 0) / 3_600
+    return jobs + ["  \(overdue.grouped) rows are overdue, the first for \(hours.grouped) hours"]
+  }
+
   private func plan(_ store: JSON, _ plan: JSON) -> ScreenLine {
     let number = plan["plan"]?.text ?? ""
     var line = ScreenLine("  plan \(number)", .yellow)
@@ -133,7 +153,9 @@ struct TopOverview {
     let more = edges > 0 ? " and \(edges.grouped) references" : ""
     let path = (store["store"]?.string?.printable ?? "").cutFront(to: 30)
     let place = state.stores.count > 1 ? "\(path): " : ""
-    line.add("  \(place)it would delete \(what)\(more); cascadectl approve \(number) allows it")
+    line.add(
+      "  \(place)it would delete \(what)\(more); cascadectl approve \(number) allows it, reject gives it up"
+    )
     return line
   }
 

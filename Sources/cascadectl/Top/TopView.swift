@@ -59,6 +59,7 @@ struct TopView {
     title.add("  \(name)", TopOverview.style(ofState: name))
     let reason = store["reason"]?.string.map { [ScreenLine("  \($0.printable)")] } ?? []
     return [title] + reason + queue(store) + lock(store) + lastSweep(store["lastSweep"])
+      + section("JOBS", TopOverview.jobs(of: store))
       + section("SCHEDULES", ScheduleTable.lines(store["schedules"]))
       + section("EVENTS (UTC)", events(of: store))
   }

@@ -16,11 +16,11 @@ struct WebPage: Sendable {
 
   private static let reading: Set = [
     "Status", "Node", "Nodes", "Edges", "CountEdges", "Plan", "HeldPlan", "Why", "Graph", "Batches",
-    "Notices",
+    "Notices", "Jobs", "Protections",
     "Spool", "Check", "Events", "Leases",
   ]
   private static let changing: Set = [
-    "Approve", "Undo", "Sweep", "Retry", "Drop", "Pause", "Resume", "Check",
+    "Approve", "Reject", "Cancel", "Undo", "Sweep", "Retry", "Drop", "Pause", "Resume", "Check",
   ]
 
   init(

@@ -46,6 +46,13 @@ function progress(store) {
     h("progress", isKnown ? { max: now.of, value: now.done } : {}));
 }
 
+// What is more than its age allows, and how late the first of it is.
+function overdue({ expired }) {
+  if (!expired?.waiting) return null;
+  return h("p.soft", {}, `${count(expired.waiting, "row is", "rows are")} overdue, the first for `
+    + `${number(Math.floor((expired.oldest ?? 0) / 3600))} hours.`);
+}
+
 // To what waits for an approval, in the store that is chosen by it.
 const heldLink = (store) => (store.heldPlans?.length
   ? [" ", h("a", { href: link("held"), onclick: () => { state.store = store.store; },
@@ -65,6 +72,7 @@ function storeCard(store) {
   return h("section.card", {}, h("div.row", {}, h("h2.path.grow", {},
     h("span.folder", {}, folder), name.slice(folder.length)), pill(store.state)),
     store.reason ? h("p.reason", {}, store.reason, heldLink(store)) : null, progress(store),
+    overdue(store),
     figures([["waiting files", number(store.spool?.waiting)],
       ["held files", number(store.spool?.held)],
       ["rejected files", number(store.spool?.rejected)], ["rows to sweep", number(store.journal)],
@@ -224,6 +232,13 @@ const approve = (plan, what) => act(`approve-${plan}`, "Approve", {
   method: "Approve", parameters: { plan }, title: `Approve plan ${plan}?`, grave: true,
   text: `${what}\nThe approval is for this plan only, once.`, told: approvedText });
 
+const reject = (plan, what) => act(`reject-${plan}`, "Reject", {
+  method: "Reject", parameters: { plan }, title: `Reject plan ${plan}?`,
+  text: `${what}\nIt stays, and what refers to it is left as it is. What was deleted comes back where it was `
+    + "kept.",
+  told: (answer) => `Rejected: ${count(answer.restored, "row is", "rows are")} back, `
+    + `${count(answer.givenUp, "node or reference is", "nodes and references are")} given up.` });
+
 // A node of a plan, and by what it would go.
 const step = ({ node, edge, rule }) => h("li", {}, h("span.grow", {}, nodeLink(node)),
   h("span.soft.small", {}, rule ? `${rule} of ${edge ? edge.name : "a changed reference"}` : ""));
@@ -242,7 +257,8 @@ async function planCard(plan) {
   const edges = plan.edges ? ` and ${count(plan.edges, "reference", "references")}` : "";
   const what = `It would delete ${count(plan.deletedCount, "node", "nodes")}${edges}.`;
   return h("section.card", {},
-    h("div.row", {}, h("h2.grow", {}, `Plan ${plan.plan}`), approve(plan.plan, what)),
+    h("div.row", {}, h("h2.grow", {}, `Plan ${plan.plan}`), reject(plan.plan, what),
+      approve(plan.plan, what)),
     h("p", {}, what), h("p.soft", {}, plan.file ? `change file ${plan.file}`
       : plan.kinds.length ? `a sweep (${plan.kinds.join(", ")})` : `job ${plan.job}`), await steps(plan));
 }
@@ -253,6 +269,43 @@ async function drawHeld() {
   return [h("h1", {}, "Held"),
     h("p.lead", {}, "What would delete more than the limit waits here for an approval."),
     plans.length ? await Promise.all(plans.map(planCard)) : h("section.card", {}, empty("Nothing waits."))];
+}
+
+// Jobs
+
+const cancel = (job) => act(`cancel-${job}`, "Cancel", {
+  method: "Cancel", parameters: { job }, title: `Cancel job ${job}?`,
+  text: "What it has deleted so far is its batch, and can be undone.",
+  told: ({ job: ended }) => `Job ${ended.job} is ${ended.state}.` });
+
+function subjectOf({ subject }) {
+  if (subject.nodes) return subject.nodes.map((node) => [nodeLink(node), " "]);
+  return subject.expires ? `the age of ${subject.collection}`
+    : `${subject.collection} where ${subject.where}`;
+}
+
+const jobRow = (job) => [
+  [h("strong", {}, number(job.job)), h("div.soft.small", {}, moment(job.at))],
+  [subjectOf(job), h("div.soft.small", {}, job.author)],
+  [`${job.state}: ${number(job.deletedCount)}${job.of ? ` of ${number(job.of)}` : ""}`,
+    job.state === "running" && job.of
+      ? h("progress", { max: job.of, value: job.deletedCount }) : null,
+    job.blocked.slice(0, 5).map((reason) => h("p.reason", {}, reason.message))],
+  ["running", "held"].includes(job.state) && !state.readOnly ? cancel(job.job) : ""];
+
+const protectionRow = ({ node, reason, by, since, until }) => [
+  nodeLink(node), reason, [by, h("div.soft.small", {}, moment(since))],
+  until ? moment(until) : "until it is ended"];
+
+async function drawJobs() {
+  const [{ jobs }, { protections }] = await Promise.all([ask("Jobs"), ask("Protections")]);
+  return [h("h1", {}, "Jobs"),
+    h("p.lead", {}, "Deletions that began here, the newest first, and what nothing may delete."),
+    h("section.card", {}, jobs.length
+      ? table(["job", "what", "state", ""], [...jobs].reverse().map(jobRow)) : empty("There was none.")),
+    h("section.card", {}, h("h2", {}, "Protected"), protections.length
+      ? table(["node", "why", "by", "until"], protections.map(protectionRow))
+      : empty("Nothing is protected."))];
 }
 
 // Check
@@ -329,6 +382,8 @@ export const views = {
   batches: { title: "Batches", draw: drawBatches },
   held: { title: "Held", draw: drawHeld,
     waiting: () => sumOf((store) => store.heldPlans.length + store.spool.held) },
+  jobs: { title: "Jobs", draw: drawJobs,
+    waiting: () => sumOf((store) => store.jobs.filter((job) => job.state === "running").length) },
   why: { title: "Why", draw: drawWhy },
   check: { title: "Check", draw: drawCheck },
   spool: { title: "Spool", draw: drawSpool,
