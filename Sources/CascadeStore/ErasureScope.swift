@@ -18,7 +18,9 @@ package struct ErasureScope: Sendable {
     let known = covered.union(accepted.map { $0.lowercased() })
     return evidence.filter { column in
       going.contains(column.to.lowercased())
-        && !column.columns.allSatisfy { known.contains("\(column.table).\($0)".lowercased()) }
+        && !column.columns.allSatisfy { name in
+          column.names.contains { known.contains("\($0).\(name)".lowercased()) }
+        }
     }
   }
 }
@@ -29,6 +31,11 @@ package struct ColumnEvidence: Sendable {
   package let columns: [String]
   package let to: String
   package let evidence: String
+
+  /// What the table may be called: also without its schema.
+  fileprivate var names: [String] {
+    [table] + (table.split(separator: ".").last.map { [String($0)] } ?? [])
+  }
 
   package init(table: String, columns: [String], to: String, evidence: String) {
     (self.table, self.columns, self.to, self.evidence) = (table, columns, to, evidence)

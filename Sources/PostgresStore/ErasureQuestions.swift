@@ -26,14 +26,14 @@ extension PostgresReader {
     try ask { store in
       try store.db.run(
         """
-        SELECT format('%I.%I', n.nspname, t.relname), format('%I', a.attname),
+        SELECT format('%I.%I', n.nspname, t.relname), a.attname,
           format('%I.%I', m.nspname, p.relname), 'a foreign key'
         FROM pg_constraint c JOIN pg_class t ON t.oid = c.conrelid JOIN pg_namespace n ON n.oid = t.relnamespace
         JOIN pg_class p ON p.oid = c.confrelid JOIN pg_namespace m ON m.oid = p.relnamespace
         JOIN pg_attribute a ON a.attrelid = c.conrelid AND a.attnum = ANY(c.conkey)
         WHERE c.contype = 'f' AND c.confdeltype IN ('a', 'r') AND n.nspname <> 'cascade'
         UNION
-        SELECT format('%I.%I', n.nspname, t.relname), format('%I', a.attname),
+        SELECT format('%I.%I', n.nspname, t.relname), a.attname,
           format('%I.%I', m.nspname, p.relname), format('its name, and the type of the key of %I', p.relname)
         FROM pg_class p JOIN pg_namespace m ON m.oid = p.relnamespace
         JOIN pg_index i ON i.indrelid = p.oid AND i.indisprimary AND i.indnkeyatts = 1
@@ -58,7 +58,11 @@ extension PostgresReader {
 
 extension ErasureScope {
   fileprivate mutating func cover(_ table: String, _ columns: [String]) {
-    covered.formUnion(columns.map { "\(table).\($0)".lowercased() })
+    covered.formUnion(
+      columns.map { column in
+        let isQuoted = column.hasPrefix("\"") && column.hasSuffix("\"")
+        return "\(table).\(isQuoted ? String(column.dropFirst().dropLast()) : column)".lowercased()
+      })
   }
 }
 

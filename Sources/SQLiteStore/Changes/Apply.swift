@@ -205,7 +205,7 @@ extension Writer {
       try validate()
       complete(&submission)
       try record(submission)
-      try numberDeleted()
+      if current.counts.deletedCount > 0 { try numberDeleted() }
       if current.isRestoring { try beginRestoring() }
       return receipt(submission)
     }
