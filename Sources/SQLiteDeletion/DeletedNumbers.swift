@@ -1,4 +1,5 @@
 internal import CascadeSQLite
+internal import CascadeModel
 internal import SQLiteBinding
 package import SQLiteTables
 internal import SQLiteRules
@@ -18,24 +19,33 @@ extension Writer {
     for collection in ends.collections.sorted() {
       if let table = binding.collection(collection) {
         for form in ends.forms(of: table) {
-          try note(slice, key: table.nodeKey(form), from: table.node(form, "g.id"), in: collection)
+          // The number of such a row is its key: there is no need to read the row.
+          if form == .byRowid && table.isKeyedByRowid {
+            try note(
+              slice, key: table.rowid(of: "g.id"), where: table.hasRow("g.id"), in: collection)
+          } else {
+            let node = table.node(form, "g.id")
+            try note(slice, key: table.nodeKey(form), from: "CROSS JOIN \(node)", in: collection)
+          }
         }
       } else if try db.nameOfNodes(collection) != nil {
-        try note(slice, key: "n.key", from: "main.cascade_node AS n ON n.id = g.id", in: collection)
+        let node = "CROSS JOIN main.cascade_node AS n ON n.id = g.id"
+        try note(slice, key: "n.key", from: node, in: collection)
       }
     }
   }
 
   private func note(
-    _ slice: Slice, key: String, from nodes: String, in collection: Int64
+    _ slice: Slice, key: String, from nodes: String = "", where condition: String = "true",
+    in collection: Int64
   ) throws {
     let part = try partOfPlan()
     try db.run(
       """
       INSERT OR IGNORE INTO main.cascade_deleted(batch, part, place, collection, id, key)
       SELECT \(bind: current.batch), \(bind: part), coalesce(g.place, g.seq), g.collection, g.id, \(key)
-      FROM temp.gone AS g CROSS JOIN \(nodes)
-      WHERE g.counts AND g.collection = \(bind: collection) AND \(slice.contains())
+      FROM temp.gone AS g \(nodes)
+      WHERE g.counts AND g.collection = \(bind: collection) AND \(condition) AND \(slice.contains())
       """)
   }
 
@@ -132,5 +142,15 @@ extension Connection {
         "SELECT number + high - low FROM cascade_deleted_part ORDER BY number DESC LIMIT 1")
       return try max(last ?? 0, meta(.forgottenDeleted) ?? 0)
     }
+  }
+}
+
+extension NodeTable {
+  /// Whether the key is what SQLite calls the rowid.
+  fileprivate var isKeyedByRowid: Bool {
+    guard case .mapped(let table, let key, _) = kind, table.isRowidColumn, key.count == 1 else {
+      return false
+    }
+    return key[0].name.folded == table.rowid?.folded
   }
 }
