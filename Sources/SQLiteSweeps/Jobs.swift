@@ -128,26 +128,22 @@ extension Writer {
     func append(_ nodes: String, _ level: Slice) throws {
       try db.run(
         generated: """
-          INSERT INTO temp.holder_order(id) SELECT id FROM temp.gone
+          INSERT INTO temp.gone_in_order(id, collection, via, name, rule, counts, place)
+          SELECT id, collection, via, name, rule, counts, seq FROM temp.gone
           WHERE seq > ?1 AND seq <= ?2 AND \(nodes) ORDER BY seq
           """, level.bound)
       let part = Slice(low: high, high: high + Int64(db.changes))
       if !part.isEmpty { parts.append(part) }
       high = part.high
     }
-    try db.empty(.ownedBy(.unreachableOrder))
     for collection in tied {
       for level in levels.reversed() { try append("collection = \(collection)", level) }
     }
     let list = tied.map(String.init).joined(separator: ", ")
-    for level in levels { try append("collection NOT IN (\(list))", level) }
-    try db.run(
-      """
-      UPDATE temp.gone
-      SET place = seq, seq = -(SELECT h.seq FROM temp.holder_order AS h WHERE h.id = gone.id)
-      """)
-    try db.run("UPDATE temp.gone SET seq = -seq")
-    try db.empty(.ownedBy(.unreachableOrder))
+    for level in levels { try append("coalesce(collection, 0) NOT IN (\(list))", level) }
+    try db.run("DELETE FROM temp.gone")
+    try db.run("INSERT INTO temp.gone SELECT * FROM temp.gone_in_order")
+    try db.empty(.ownedBy(.reorder))
     return parts
   }
 

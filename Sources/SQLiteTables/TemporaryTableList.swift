@@ -173,6 +173,11 @@ extension TemporaryTable {
       "number INTEGER PRIMARY KEY, seq INTEGER, id INTEGER, collection INTEGER"),
     TemporaryTable(
       "moved_back", .reorder, .call, "number INTEGER PRIMARY KEY, id INTEGER, collection INTEGER"),
+    // The nodes of D, while a job puts them in its order.
+    TemporaryTable(
+      "gone_in_order", .reorder, .call,
+      "seq INTEGER PRIMARY KEY, id INTEGER, collection INTEGER, via INTEGER, name INTEGER, "
+        + "rule INTEGER, counts INTEGER, place INTEGER"),
 
     // MARK: Removal and undo
 
