@@ -26,3 +26,13 @@ struct RandomHolds {
     _ = try HeldHistories(PostgresUnderTest()).compare(seed: seed)
   }
 }
+
+@Suite(
+  "Random protections, on PostgreSQL",
+  .enabled(if: Cluster.isInstalled, "\(Cluster.missing)"))
+struct RandomProtections {
+  @Test("Nothing goes that is protected, and all else", arguments: ProtectedHistories.seeds)
+  func compare(seed: UInt64) throws {
+    try ProtectedHistories(PostgresUnderTest(), seed: seed).compare()
+  }
+}

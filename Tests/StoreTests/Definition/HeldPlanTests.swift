@@ -22,3 +22,11 @@ struct RandomHolds {
     #expect(try !HeldHistories(SQLiteUnderTest()).compare(seed: seed))
   }
 }
+
+@Suite("Random protections")
+struct RandomProtections {
+  @Test("Nothing goes that is protected, and all else", arguments: ProtectedHistories.seeds)
+  func compare(seed: UInt64) throws {
+    try ProtectedHistories(SQLiteUnderTest(), seed: seed).compare()
+  }
+}
