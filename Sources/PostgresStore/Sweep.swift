@@ -74,8 +74,8 @@ extension PostgresWriter {
     (sweep.found, sweep.causes, sweep.hasWaiting) = (found, start.causes, start.hasWaiting)
     (sweep.now, sweep.hasRecent) = (now, start.recent > 0)
     try carryOut(sweep, start, manners, &result)
-    // What was approved did not wait for another sweep to be begun.
-    if start.unfinished != nil && start.approved != nil && !result.isCutShort {
+    // What was asked for now is more than the end of what was begun before.
+    if start.unfinished != nil && !result.isCutShort {
       try sweepCauses(kinds, found, now, manners, &result)
     }
   }

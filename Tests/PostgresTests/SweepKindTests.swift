@@ -55,7 +55,7 @@ struct SweepKindTests {
     #expect(try !store.journalIsEmpty)
   }
 
-  @Test("A sweep that was begun goes on as one of its kind")
+  @Test("A sweep that was begun goes on as one of its kind, before what is asked for now")
   func resumed() throws {
     let store = try Self.store()
     try store.bySQL("DELETE FROM artist WHERE id = 'anna'")
@@ -66,8 +66,7 @@ struct SweepKindTests {
     try store.reopen()
     #expect(try store.writer.unfinishedSweep == [.cascade])
     try store.sweep([.refcount])
-    #expect(try store.texts(Self.counts) == ["1 2"])
-    try store.sweep([.refcount])
     #expect(try store.texts(Self.counts) == ["1 1"])
+    #expect(try store.writer.unfinishedSweep == nil)
   }
 }
