@@ -108,9 +108,9 @@ struct SuggestedCollections {
 
   private func expiry(of table: String, _ column: String) -> [String] {
     comment(
-      "Its rows seem to go by \(column.printable), and then what hangs on them: "
-        + "expires: { column: \(quotedText(column)), after: \"0s\" }; \"as\" says what the values are, if not "
-        + "the type of the column.", indent: 6)
+      "Its rows seem to go by \(column.printable), and then what hangs on them; \"as\" says what the values "
+        + "are, if not the type of the column:", indent: 6)
+      + ["      // expires: { column: \(quotedText(column)), after: \"0s\" }"]
   }
 
   /// As JSON5 wants names of members.
