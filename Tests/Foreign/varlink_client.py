@@ -46,6 +46,8 @@ CALLS = {
     "Delete": {"store": store, "nodes": ["a/999"]},
     "Jobs": {"store": store, "_more": True},
     "Cancel": {"store": store, "job": 999},
+    "Erase": {"store": store, "node": "a/999", "dryRun": True},
+    "Deleted": {"store": store, "_more": True},
     "Protect": {"store": store, "node": "a/1", "reason": "a test"},
     "Protections": {"store": store},
     "Unprotect": {"store": store, "node": "a/1"},
