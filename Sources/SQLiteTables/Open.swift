@@ -128,15 +128,19 @@ extension Connection {
       let known = try integer(
         "SELECT count(*) FROM pragma_table_info(?) WHERE name = ?", .text("\(table)"),
         .text("\(column)"))
-      let isThere = try integer(
-        "SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?", .text("\(table)"))
-      if isThere == nil || known != 0 { continue }
+      if try known != 0 || !hasTable("\(table)") { continue }
       try execute("ALTER TABLE \(table) ADD COLUMN \(column) \(type)")
     }
     for statement in Schema.create.map({ "\($0)" })
     where Schema.addedParts.contains(where: statement.hasPrefix) {
+      // Where somebody dropped the table, both are made again later.
+      if let table = Schema.tableOfIndex(statement), try !hasTable(table) { continue }
       try execute(statement)
     }
+  }
+
+  private borrowing func hasTable(_ name: String) throws -> Bool {
+    try integer("SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?", .text(name)) != nil
   }
 
   /// For a connection that only reads: creates temporary tables in place of Cascade's own, unless

@@ -26,6 +26,13 @@ extension Schema {
     "INDEX IF NOT EXISTS cascade_ledger_origin ",
   ].map { "CREATE \($0)" }
 
+  /// Nil if the statement makes no index.
+  static func tableOfIndex(_ statement: String) -> String? {
+    let words = statement.split(whereSeparator: \.isWhitespace)
+    guard words[1] == "INDEX", let on = words.firstIndex(of: "ON") else { return nil }
+    return String(words[on + 1].prefix { $0 != "(" })
+  }
+
   package static var tables: [String] {
     create.compactMap { statement in
       let words = "\(statement)".split(separator: "(")[0].split(separator: " ")
