@@ -29,7 +29,9 @@ enum JobCommands {
     let call = JSON.object(parameters)
     return { client, output in
       let job = try ProgressLine.call("Delete", call, &client, output)["job"] ?? .null
-      let status = isDry && job["state"] == "held" ? EX_OK : exitStatus(job)
+      // Whether it is held already when it is not waited for is chance.
+      let isOver = isDry ? job["state"] != "held" : waits
+      let status = isOver ? exitStatus(job) : EX_OK
       try output.show(job, wentWrong: status != EX_OK) { describe($0, isDry) }
       return status
     }
