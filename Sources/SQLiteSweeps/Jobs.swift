@@ -24,8 +24,11 @@ extension Writer {
     return try group { try db.insertJob(request, at: now) }
   }
 
+  /// A backup from before the daemon may just have been restored.
   package var openJobs: [DeletionJob] {
-    get throws { attachment.isDetached ? [] : try db.openJobs() }
+    get throws {
+      try attachment.isDetached || !db.hasTable("cascade_job") ? [] : db.openJobs()
+    }
   }
 
   package func carryOut(

@@ -139,7 +139,7 @@ extension Connection {
     }
   }
 
-  private borrowing func hasTable(_ name: String) throws -> Bool {
+  package borrowing func hasTable(_ name: String) throws -> Bool {
     try integer("SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?", .text(name)) != nil
   }
 
