@@ -72,6 +72,13 @@ package final class ArchiveLines {
     if part.count >= ArchiveFile.partSize { try flush(isLast: false) }
   }
 
+  /// A file that is kept beside them (`BatchArchive.keep`).
+  package func write(file path: String, root: String, batch: Int64) throws {
+    try write([
+      "restore": ["file": .string(path), "root": .string(root)], "kept": ["batch": .integer(batch)],
+    ])
+  }
+
   /// Returns the digest of all.
   fileprivate func end() throws -> [UInt8] {
     try flush(isLast: true)

@@ -1,5 +1,5 @@
-internal import CascadeModel
-internal import CascadeStore
+package import CascadeModel
+package import CascadeStore
 internal import CascadeSystem
 internal import Zstandard
 
@@ -27,7 +27,7 @@ package struct BatchArchive {
       self.init(description: "the archive cannot have a batch whole: \(what) is not known any more")
     }
 
-    package init(unusableRoot root: String) {
+    fileprivate init(unusableRoot root: String) {
       self.init(
         description: "the archive waits for the root of files \"\(root)\", which cannot be used")
     }
@@ -113,7 +113,7 @@ package struct BatchArchive {
   // MARK: - Files
 
   /// Copies a file out of the trash of its root.
-  package func keep(_ path: String, of root: FileRoot, batch: Int64) throws {
+  private func keep(_ path: String, of root: FileRoot, batch: Int64) throws {
     try failing {
       guard try root.isInTrash(path, batch: batch), let spot = try root.spotInTrash(path, batch)
       else { return }
@@ -122,6 +122,13 @@ package struct BatchArchive {
       let target = try ownDirectory().makeDirectory(beneath: place.parentPath, mode: 0o700)
       try ArchiveFile.copy(source, as: FileName(place.lastPart), in: target)
     }
+  }
+
+  package func keep(
+    _ path: String, ofRoot name: String, in roots: FileRoots, batch: Int64
+  ) throws {
+    guard let root = roots[name] else { throw Failure(unusableRoot: name) }
+    try keep(path, of: root, batch: batch)
   }
 
   /// Copies a file back, into the trash of its root, as one of another batch. Returns whether it was there.
@@ -171,4 +178,16 @@ package struct BatchArchive {
     }
     return own
   }
+}
+
+/// Why a line of an archive is refused.
+extension Rejection {
+  /// Throws where the trash, through which an archive comes back, keeps nothing.
+  package static func refuseRestoring(by model: StoreModel) throws {
+    if model.trash > .zero { return }
+    throw Rejection(.invalid, "an archive cannot be brought back where \"trash\" keeps nothing")
+  }
+
+  package static let unknownRestored = Rejection(
+    .invalid, "\"restore\" is for what an archive has: this is none of it")
 }

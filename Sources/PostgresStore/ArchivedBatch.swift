@@ -52,10 +52,7 @@ struct ArchivedBatch {
     try writeLost(lines)
     try writeUnlinked(lines)
     for file in try files {
-      try lines.write([
-        "restore": ["file": .string(file.path), "root": .string(file.root)],
-        "kept": ["batch": .integer(batch)],
-      ])
+      try lines.write(file: file.path, root: file.root, batch: batch)
     }
   }
 
@@ -213,10 +210,8 @@ struct ArchivedBatch {
   }
 
   private func keep(_ file: File, _ archive: BatchArchive) throws {
-    guard let root = FileRoots(store.model, StorePaths(store: "/", spool: "/"))[file.root] else {
-      throw BatchArchive.Failure(unusableRoot: file.root)
-    }
-    try archive.keep(file.path, of: root, batch: batch)
+    let roots = FileRoots(store.model, StorePaths(store: "/", spool: "/"))
+    try archive.keep(file.path, ofRoot: file.root, in: roots, batch: batch)
   }
 }
 

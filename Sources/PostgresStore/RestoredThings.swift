@@ -26,9 +26,7 @@ struct RestoredThings {
   private var db: Session { _read { yield store.db } }
 
   mutating func load(_ thing: RestoredThing) throws {
-    if store.model.trash <= .zero {
-      throw Rejection(.invalid, "an archive cannot be brought back where \"trash\" keeps nothing")
-    }
+    try Rejection.refuseRestoring(by: store.model)
     isAny = true
     switch thing.subject {
     case .node(let node):
@@ -37,14 +35,11 @@ struct RestoredThings {
     case .other(let what):
       if what["edge"] != nil, let kept = thing.kept { return try loadUnlinked(thing, kept) }
       guard let path = what["file"]?.string, let root = what["root"]?.string else {
-        throw RestoredThings.unknown
+        throw Rejection.unknownRestored
       }
       try loadFile(path, root, thing.kept?["batch"]?.integer ?? 0)
     }
   }
-
-  private static let unknown = Rejection(
-    .invalid, "\"restore\" is for what an archive has: this is none of it")
 
   // MARK: - Rows and objects
 
@@ -91,7 +86,7 @@ struct RestoredThings {
   // MARK: - References, join rows and stored edges
 
   private mutating func relation(_ kept: JSON) throws -> Int64? {
-    guard let identity = kept["relation"] else { throw RestoredThings.unknown }
+    guard let identity = kept["relation"] else { throw Rejection.unknownRestored }
     if let known = relations[identity] { return known }
     let number = try db.run(
       """

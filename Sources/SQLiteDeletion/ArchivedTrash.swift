@@ -72,10 +72,7 @@ extension Writer {
     _ file: (root: String, path: String), of batch: Int64, _ archive: BatchArchive
   ) throws {
     let roots = FileRoots(model, StorePaths(store: path, spool: path))
-    guard let root = roots[file.root] else {
-      throw BatchArchive.Failure(unusableRoot: file.root)
-    }
-    try archive.keep(file.path, of: root, batch: batch)
+    try archive.keep(file.path, ofRoot: file.root, in: roots, batch: batch)
   }
 }
 
@@ -100,10 +97,7 @@ private struct ArchivedBatch {
     }
     try writeEdges()
     for file in try writer.trashedFiles(of: batch) {
-      try lines.write([
-        "restore": ["file": .string(file.path), "root": .string(file.root)],
-        "kept": ["batch": .integer(batch)],
-      ])
+      try lines.write(file: file.path, root: file.root, batch: batch)
     }
   }
 

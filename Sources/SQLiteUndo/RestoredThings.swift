@@ -14,9 +14,7 @@ internal import SQLiteDeletion
 /// crash.
 extension Writer {
   package func load(_ thing: RestoredThing) throws {
-    if model.trash <= .zero {
-      throw Rejection(.invalid, "an archive cannot be brought back where \"trash\" keeps nothing")
-    }
+    try Rejection.refuseRestoring(by: model)
     current.isRestoring = true
     switch thing.subject {
     case .node(let node): try load(node, thing)
@@ -45,11 +43,8 @@ extension Writer {
     if let path = what["file"]?.string, let root = what["root"]?.string {
       return try loadFile(path, root, thing.kept?["batch"]?.integer ?? 0)
     }
-    throw Writer.unknownThing
+    throw Rejection.unknownRestored
   }
-
-  private static let unknownThing = Rejection(
-    .invalid, "\"restore\" is for what an archive has: this is none of it")
 
   // MARK: - Rows and objects
 
@@ -164,7 +159,7 @@ extension Writer {
     guard let from = edge["from"].flatMap(Destination.init(restored:)),
       let to = edge["to"].flatMap(Destination.init(restored:)),
       let origin = kept["origin"]?.integer, let rules = kept["rules"]?.integer
-    else { throw Writer.unknownThing }
+    else { throw Rejection.unknownRestored }
     try db.run(
       "INSERT OR IGNORE INTO cascade_trash_edge VALUES(?, ?, ?, ?, ?, ?, ?)",
       .integer(current.batch), .integer(idInTrash(of: from)), .integer(nameId(name)),
