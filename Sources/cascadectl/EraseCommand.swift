@@ -31,17 +31,10 @@ enum EraseCommand {
       } else {
         file?.discard()
       }
-      let status = exitStatus(erasure, isDry)
+      let status =
+        isDry && erasure["state"] == "held" ? EX_OK : JobCommands.exitStatus(erasure)
       try output.show(erasure, wentWrong: status != EX_OK) { describe($0, isDry, report) }
       return status
-    }
-  }
-
-  private static func exitStatus(_ erasure: JSON, _ isDry: Bool) -> CInt {
-    switch erasure["state"]?.string {
-    case "held": isDry ? EX_OK : Status.held
-    case "blocked": Status.denied
-    default: EX_OK
     }
   }
 
@@ -68,8 +61,7 @@ enum EraseCommand {
   }
 
   private static func head(_ erasure: JSON, _ isBegun: Bool) -> String {
-    let counts = (erasure["byCollection"]?.object ?? [])
-      .map { "\($0.value.text) of \($0.name.printable)" }.joined(separator: ", ")
+    let counts = DisplayText.byCollection(erasure)
     let count = DisplayText.count(erasure["deletedCount"], "node", "nodes")
     let verb = isBegun && erasure["state"] != "held" ? "erased" : "would be erased"
     return "\(erasure["state"]?.string ?? ""): \(count) \(verb)"

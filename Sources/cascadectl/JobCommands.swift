@@ -37,7 +37,8 @@ enum JobCommands {
     }
   }
 
-  private static func exitStatus(_ job: JSON) -> CInt {
+  /// Of a job, or an erasure.
+  static func exitStatus(_ job: JSON) -> CInt {
     switch job["state"]?.string {
     case "held": Status.held
     case "blocked": Status.denied
@@ -54,8 +55,7 @@ enum JobCommands {
   }
 
   private static func head(_ job: JSON, _ isDry: Bool) -> String {
-    let counts = (job["byCollection"]?.object ?? [])
-      .map { "\($0.value.text) of \($0.name.printable)" }.joined(separator: ", ")
+    let counts = DisplayText.byCollection(job)
     let what = counts.isEmpty ? "" : ": \(counts)"
     if isDry {
       return "\(DisplayText.count(job["of"], "node", "nodes")) would be deleted\(what)"

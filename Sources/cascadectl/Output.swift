@@ -73,6 +73,12 @@ extension StandardStream {
 
 /// Texts for people, from the daemon's JSON.
 enum DisplayText {
+  /// As in `3 of albums, 1 of songs`.
+  static func byCollection(_ json: JSON) -> String {
+    (json["byCollection"]?.object ?? []).map { "\($0.value.text) of \($0.name.printable)" }
+      .joined(separator: ", ")
+  }
+
   static func node(_ json: JSON?) -> String {
     json.flatMap(Node.init(json:))?.description ?? json?.text ?? "?"
   }

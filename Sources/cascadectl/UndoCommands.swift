@@ -62,8 +62,7 @@ enum UndoCommands {
 
   private static func describeBatch(_ batch: JSON) -> String {
     let author = batch["author"]?.string.map { " (\($0.printable))" } ?? ""
-    let counts = (batch["byCollection"]?.object ?? [])
-      .map { "\($0.value.text) of \($0.name.printable)" }.joined(separator: ", ")
+    let counts = DisplayText.byCollection(batch)
     let count = DisplayText.count(batch["deletedCount"], "node", "nodes")
     return "\(batch["batch"]?.text ?? "")  \(time(batch["at"]))  "
       + "\(batch["id"]?.string?.printable ?? "")\(author): \(count) deleted"
