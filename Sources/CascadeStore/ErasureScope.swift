@@ -9,6 +9,10 @@ package struct ErasureScope: Sendable {
 
   package init() {}
 
+  package mutating func cover(_ table: String, _ columns: [String]) {
+    covered.formUnion(columns.map { "\(table).\($0)".lowercased() })
+  }
+
   /// Those that seem to refer to a table of which something goes, and that nothing covers.
   package func uncovered(
     of evidence: [ColumnEvidence], deletingFrom collections: some Sequence<String>,

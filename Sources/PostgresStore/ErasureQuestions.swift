@@ -13,10 +13,10 @@ extension PostgresReader {
         scope.tables[name] = table.name
       }
       for relation in store.binding.relations {
-        let columns = (relation.columns?.all ?? []).map(\.name)
+        let columns = (relation.columns?.all ?? []).map(\.unquotedName)
         scope.cover(relation.source.name, columns)
         guard let join = relation.join else { continue }
-        scope.cover(join.name, (join.source.all + join.destination.all).map(\.name))
+        scope.cover(join.name, (join.source.all + join.destination.all).map(\.unquotedName))
       }
       return scope
     }
@@ -56,13 +56,11 @@ extension PostgresReader {
   package func traces(of texts: [String]) -> [String] { [] }
 }
 
-extension ErasureScope {
-  fileprivate mutating func cover(_ table: String, _ columns: [String]) {
-    covered.formUnion(
-      columns.map { column in
-        let isQuoted = column.hasPrefix("\"") && column.hasSuffix("\"")
-        return "\(table).\(isQuoted ? String(column.dropFirst().dropLast()) : column)".lowercased()
-      })
+extension Columns.Column {
+  /// As the catalog has it.
+  fileprivate var unquotedName: String {
+    let isQuoted = name.hasPrefix("\"") && name.hasSuffix("\"")
+    return isQuoted ? String(name.dropFirst().dropLast()) : name
   }
 }
 

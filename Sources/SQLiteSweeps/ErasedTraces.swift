@@ -2,6 +2,7 @@ internal import CascadeEngine
 internal import CascadeModel
 internal import CascadeSQLite
 internal import CascadeStore
+internal import CascadeSystem
 internal import SQLiteBinding
 internal import SQLiteDeletion
 internal import SQLiteEdges
@@ -292,6 +293,15 @@ extension Writer {
   }
 
   // MARK: - Files, and the log
+
+  package func clearUnusedPlaces(rewrites: Bool) throws -> Bool {
+    if rewrites {
+      try db.execute("PRAGMA main.secure_delete = ON; VACUUM")
+      try restoreSecureDelete()
+    }
+    try copyLogIntoDatabase()
+    return try (FileStatus.of("\(path)-wal")?.size ?? 0) == 0
+  }
 
   package func eraseFiles(ofBatch batch: Int64) throws -> Int {
     try group { try db.markTrashedFiles(of: batch, .toDelete, most: -1) }

@@ -3,7 +3,6 @@ internal import CascadeSQLite
 package import CascadeStore
 internal import CascadeSystem
 internal import SQLiteBinding
-internal import SQLiteEdges
 internal import SQLiteTables
 
 /// What is asked before and after something is erased.
@@ -58,12 +57,6 @@ extension Reader {
   }
 }
 
-extension ErasureScope {
-  fileprivate mutating func cover(_ table: String, _ columns: [String]) {
-    covered.formUnion(columns.map { "\(table).\($0)".lowercased() })
-  }
-}
-
 extension EdgeRelation {
   /// Those of both ends in a join table.
   fileprivate var columnsOfReferences: [String] {
@@ -73,18 +66,5 @@ extension EdgeRelation {
     case .json(let column, _): [column]
     case .foreignKey(let key): key.columns
     }
-  }
-}
-
-extension Writer {
-  package func clearUnusedPlaces(rewrites: Bool) throws -> Bool {
-    if rewrites {
-      try db.execute("PRAGMA main.secure_delete = ON; VACUUM")
-      if let mode = model.secureDelete {
-        try db.execute("PRAGMA main.secure_delete = \(mode.rawValue)")
-      }
-    }
-    try copyLogIntoDatabase()
-    return try (FileStatus.of("\(path)-wal")?.size ?? 0) == 0
   }
 }
