@@ -30,7 +30,7 @@ package struct DeletedNode: Sendable {
   ) {
     (self.number, self.collection, self.key, self.at) = (number, collection, key, at)
     (self.batch, self.cause, self.isKept) = (batch, cause, isKept)
-    // An application does not say who it is, and nobody asks for a sweep.
+    // An application leaves no name, and a sweep runs by itself.
     self.author = [.application, .sweep].contains(cause) ? nil : author
   }
 
@@ -65,11 +65,15 @@ package struct DeletedPage: Sendable {
   /// Whether there is more already.
   package let isFull: Bool
 
-  /// `last` is the last number there is.
+  /// `last` is the last number there is; what went up to `forgotten` is not known any more.
   package init(
-    _ nodes: [DeletedNode], of limit: Int, behind number: Int64, last: Int64
-  ) {
-    self.nodes = nodes
+    _ query: DeletedQuery, of limit: Int, forgotten: Int64?, last: Int64?,
+    nodes read: (_ number: Int64) throws -> [DeletedNode]
+  ) throws {
+    let (forgotten, last) = (forgotten ?? 0, last ?? 0)
+    try DeletedForgotten.refuse(query.after, forgottenUpTo: forgotten)
+    let number = query.after ?? forgotten
+    nodes = try read(number)
     isFull = nodes.count >= limit
     end = isFull ? nodes.last?.number ?? number : max(number, last)
   }
@@ -80,7 +84,7 @@ package struct DeletedForgotten: Error, CustomStringConvertible {
   package let end: Int64
 
   /// Throws where something behind a number was forgotten.
-  package static func refuse(_ number: Int64?, forgottenUpTo end: Int64) throws {
+  fileprivate static func refuse(_ number: Int64?, forgottenUpTo end: Int64) throws {
     if let number, number < end { throw DeletedForgotten(end: end) }
   }
 

@@ -11,10 +11,12 @@ internal import PostgresTables
 struct ArchivedBatch {
   let store: StoreConnection
   let batch: Int64
-  private var shapes: [String: KeptShape?] = [:]
+  private var shapes: ReadShapes
   private static let most = 1_000
 
-  private init(store: StoreConnection, batch: Int64) { (self.store, self.batch) = (store, batch) }
+  private init(store: StoreConnection, batch: Int64) {
+    (self.store, self.batch, shapes) = (store, batch, ReadShapes(store))
+  }
 
   /// Throws `BatchArchive.Failure`. Then nothing may be forgotten.
   static func archive(_ batches: [Int64], _ store: StoreConnection) throws {
@@ -120,20 +122,13 @@ struct ArchivedBatch {
   }
 
   private mutating func columns(_ values: [String?], _ shape: String) throws -> JSON {
-    guard let columns = try columns(ofShape: shape) else {
+    guard let columns = try shapes.columns(ofShape: shape) else {
       throw BatchArchive.Failure(missing: "what the columns of a table were")
     }
     return .object(
       zip(columns, values).map {
         JSON.Field($0.lastName ?? $0.name, RowText.json($1, of: $0.type))
       })
-  }
-
-  private mutating func columns(ofShape number: String) throws -> [KeptShape.Column]? {
-    if let known = shapes[number] { return known?.columns }
-    let shape = try KeptShapes(store).shape(number)
-    shapes[number] = shape
-    return shape?.columns
   }
 
   // MARK: - References, join rows and stored edges

@@ -9,22 +9,20 @@ internal import PostgresTables
 extension PostgresReader {
   package func deleted(_ query: DeletedQuery, limit: Int) throws -> DeletedPage {
     try ask { store in
-      let forgotten = try store[meta: "deleted.forgotten"] ?? 0
-      try DeletedForgotten.refuse(query.after, forgottenUpTo: forgotten)
-      let start = query.after ?? forgotten
       var list = DeletedList(store: store)
-      let nodes = try list.nodes(behind: start, query, limit)
-      let last = try store[meta: "deleted.last"] ?? 0
-      return DeletedPage(nodes, of: limit, behind: start, last: last)
+      return try DeletedPage(
+        query, of: limit, forgotten: store[meta: "deleted.forgotten"],
+        last: store[meta: "deleted.last"]
+      ) { try list.nodes(behind: $0, query, limit) }
     }
   }
 }
 
 private struct DeletedList {
   let store: StoreConnection
-  private var shapes: [String: KeptShape?] = [:]
+  private var shapes: ReadShapes
 
-  init(store: StoreConnection) { self.store = store }
+  init(store: StoreConnection) { (self.store, shapes) = (store, ReadShapes(store)) }
 
   mutating func nodes(
     behind number: Int64, _ query: DeletedQuery, _ limit: Int
@@ -75,15 +73,8 @@ private struct DeletedList {
     guard let shape else {
       return values.last.flatMap(\.self).flatMap { try? JSON.parse($0) } ?? .null
     }
-    guard let columns = try columns(ofShape: shape) else { return nil }
+    guard let columns = try shapes.columns(ofShape: shape) else { return nil }
     return .object(
       zip(columns, values).map { JSON.Field($0.name, RowText.json($1, of: $0.type)) })
-  }
-
-  private mutating func columns(ofShape number: String) throws -> [KeptShape.Column]? {
-    if let known = shapes[number] { return known?.columns }
-    let shape = try KeptShapes(store).shape(number)
-    shapes[number] = shape
-    return shape?.columns
   }
 }

@@ -34,7 +34,7 @@ extension PostgresWriter {
 private struct ErasedNodes {
   let store: StoreConnection
   private var nodes: Set<Erased> = []
-  private var shapes: [String: KeptShape] = [:]
+  private var shapes: ReadShapes
   private var db: Session { _read { yield store.db } }
 
   private struct Erased: Hashable {
@@ -43,7 +43,7 @@ private struct ErasedNodes {
   }
 
   init(_ store: StoreConnection, _ job: DeletionJob) throws {
-    self.store = store
+    (self.store, shapes) = (store, ReadShapes(store))
     if let batch = job.batch {
       nodes = Set(
         try store.db.run(
@@ -118,9 +118,8 @@ private struct ErasedNodes {
     ).rows
     let erased = Set(keys)
     for row in rows {
-      let shape = try shapes[row[2]!] ?? KeptShapes(store).shape(row[2]!)
-      shapes[row[2]!] = shape
-      let place = shape?.columns.firstIndex { quoted($0.lastName ?? $0.name) == column.name }
+      let columns = try shapes.columns(ofShape: row[2]!)
+      let place = columns?.firstIndex { quoted($0.lastName ?? $0.name) == column.name }
       guard let place, let value = RowText.values(row[1]!)[place], erased.contains(value) else {
         continue
       }

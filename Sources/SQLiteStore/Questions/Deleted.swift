@@ -9,16 +9,15 @@ internal import SQLiteTables
 extension Reader {
   package func deleted(_ query: DeletedQuery, limit: Int) throws -> DeletedPage {
     try db.snapshot {
-      let forgotten = try db.meta(.forgottenDeleted) ?? 0
-      try DeletedForgotten.refuse(query.after, forgottenUpTo: forgotten)
-      let start = query.after ?? forgotten
-      var nodes: [DeletedNode] = []
-      for entry in try deleted(behind: start, in: query.collection, limit) {
-        var node = entry.node
-        if let id = entry.inTrash, query.hasValues { node.value = try keptValue(id) }
-        nodes.append(node)
+      try DeletedPage(
+        query, of: limit, forgotten: db.meta(.forgottenDeleted), last: db.lastDeletedNumber
+      ) { start in
+        try deleted(behind: start, in: query.collection, limit).map { entry in
+          var node = entry.node
+          if let id = entry.inTrash, query.hasValues { node.value = try keptValue(id) }
+          return node
+        }
       }
-      return DeletedPage(nodes, of: limit, behind: start, last: try db.lastDeletedNumber)
     }
   }
 
