@@ -40,7 +40,7 @@ extension RootOwner {
   private static let file = FileName("owner")
   private static let longest = 64 << 10
 
-  /// Nil if nobody has claimed it.
+  /// Nil if no store has claimed it.
   static func owner(of directory: borrowing Directory) throws -> RootOwner? {
     if try directory.status(of: file)?.kind != .file { return nil }
     let bytes = try directory.file(file).readWhole(limit: longest)

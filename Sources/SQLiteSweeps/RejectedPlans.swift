@@ -56,7 +56,7 @@ extension Writer {
     current.batch = identities.counters.serial
     try takeKept(ofPlan: plan)
     if current.counts.kept == 0 { return nil }
-    // It comes back: nobody is told that it went.
+    // It comes back, so the list of deleted nodes does not have it.
     try db.run("DELETE FROM cascade_deleted WHERE batch = ?", .integer(current.batch))
     try record(sweepSubmission)
     identities.counters.serial += 1

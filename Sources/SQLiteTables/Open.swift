@@ -133,7 +133,7 @@ extension Connection {
     }
     for statement in Schema.create.map({ "\($0)" })
     where Schema.addedParts.contains(where: statement.hasPrefix) {
-      // Where somebody dropped the table, both are made again later.
+      // An index of a dropped table is made again with the table.
       if let table = Schema.tableOfIndex(statement), try !hasTable(table) { continue }
       try execute(statement)
     }

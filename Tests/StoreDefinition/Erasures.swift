@@ -122,7 +122,7 @@ package struct Erasures {
 
 private let now: Int64 = 1_800_000_000_000
 
-/// People with posts, who may be liked without a rule, and have bills that keep them.
+/// People with posts; likes refer to them without a rule, and bills keep them.
 private final class PersonStore {
   let store: any StoreUnderTest
   private let isServer: Bool

@@ -31,7 +31,7 @@ public struct DeletedNode: Hashable, Sendable {
   public let at: Int
   /// What deleted it.
   public let cause: Cause
-  /// Who asked for it, if somebody did.
+  /// The user or the program that asked for it, if any did.
   public let author: String?
   /// Whether an undo of the batch can bring it back.
   public let isKept: Bool
