@@ -7,19 +7,8 @@ import Testing
 /// The archive as people and scripts use it.
 @Suite struct ArchiveCommandTests {
   private static func store(_ scratch: borrowing Scratch) throws -> TestStore {
-    try TestStore(
-      model: """
-        { keepDeleted: true, trash: "1s", archive: "\(scratch.path("archive"))", collections: {
-            users: { table: "user", key: "id" }, posts: { table: "post", key: "id" } },
-          relationships: [
-            { name: "user", from: "posts", to: "users", column: "user",
-              rules: ["deleteSourceIfDestinationDeleted"] }] }
-        """,
-      schema: """
-        CREATE TABLE user(id INTEGER PRIMARY KEY); CREATE TABLE post(id INTEGER PRIMARY KEY, user INTEGER);
-        CREATE INDEX post_user ON post(user);
-        INSERT INTO user VALUES(7), (8); INSERT INTO post VALUES(71, 7), (81, 8);
-        """)
+    try PostsOfUsers.store(
+      "keepDeleted: true, trash: \"1s\", archive: \"\(scratch.path("archive"))\",")
   }
 
   @Worker @Test("What the trash forgot comes back by apply")

@@ -3,25 +3,9 @@ import Testing
 
 /// `protect`, `unprotect` and `protections` as people and scripts use them.
 @Suite struct ProtectCommandTests {
-  private func store() throws -> TestStore {
-    try TestStore(
-      model: """
-        { collections: {
-            users: { table: "user", key: "id" }, posts: { table: "post", key: "id" } },
-          relationships: [
-            { name: "user", from: "posts", to: "users", column: "user",
-              rules: ["deleteSourceIfDestinationDeleted"] }] }
-        """,
-      schema: """
-        CREATE TABLE user(id INTEGER PRIMARY KEY); CREATE TABLE post(id INTEGER PRIMARY KEY, user INTEGER);
-        CREATE INDEX post_user ON post(user);
-        INSERT INTO user VALUES(7), (8); INSERT INTO post VALUES(71, 7), (81, 8);
-        """)
-  }
-
   @Worker @Test("A protected node is deleted by nobody, until it is not protected any more")
   func protected() throws {
-    let store = try store()
+    let store = try PostsOfUsers.store()
     let protection = try store.ctl(
       "--json", "protect", "users/7", "--reason", "case 2026-14"
     ).json
@@ -46,7 +30,7 @@ import Testing
 
   @Worker @Test("A protection needs a node, a reason and a time that is one")
   func wrong() throws {
-    let store = try store()
+    let store = try PostsOfUsers.store()
     #expect(try store.ctl("protect", "users/9", "--reason", "none").status == 65)
     #expect(try store.ctl("protect", "users/7").status == 64)
     #expect(try store.ctl("protect", "users/7", "--reason", "x", "--until", "soon").status == 64)
@@ -57,7 +41,7 @@ import Testing
 
   @Worker @Test("A protection ends with its time")
   func ended() throws {
-    let store = try store()
+    let store = try PostsOfUsers.store()
     #expect(try store.ctl("protect", "users/7", "--reason", "x", "--until", "1s").status == 0)
     #expect(try store.shell("DELETE FROM user WHERE id = 7").status != 0)
   }

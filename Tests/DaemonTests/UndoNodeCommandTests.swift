@@ -5,19 +5,7 @@ import Testing
 @Suite struct UndoNodeCommandTests {
   @Worker @Test("One node comes back, and the rest later")
   func node() throws {
-    let store = try TestStore(
-      model: """
-        { keepDeleted: true, collections: {
-            users: { table: "user", key: "id" }, posts: { table: "post", key: "id" } },
-          relationships: [
-            { name: "user", from: "posts", to: "users", column: "user",
-              rules: ["deleteSourceIfDestinationDeleted"] }] }
-        """,
-      schema: """
-        CREATE TABLE user(id INTEGER PRIMARY KEY); CREATE TABLE post(id INTEGER PRIMARY KEY, user INTEGER);
-        CREATE INDEX post_user ON post(user);
-        INSERT INTO user VALUES(7), (8); INSERT INTO post VALUES(71, 7), (81, 8);
-        """)
+    let store = try PostsOfUsers.store("keepDeleted: true,")
     #expect(try store.shell("DELETE FROM user").status == 0)
     _ = try store.ctl("sweep")
     let undone = try store.ctl("--json", "undo", "users/7").json

@@ -46,26 +46,12 @@ package struct HeldHistories {
     if .random(in: 0..<5, using: &random) == 0 { try store.reopen() }
     if .random(in: 0..<3, using: &random) == 0 {
       store.sweepsInSteps(of: .random(in: 1...3, using: &random))
-      try stop(
-        store, kinds.randomElement(using: &random)!, after: .random(in: 1...6, using: &random))
+      let kinds = kinds.randomElement(using: &random)!
+      _ = try store.stopping(after: .random(in: 1...6, using: &random)) {
+        try store.writer.sweep(kinds, at: 1, manners: $0)
+      }
     } else if Bool.random(using: &random) {
       _ = try store.writer.sweep(kinds.randomElement(using: &random)!, at: 1)
-    }
-  }
-
-  /// Ends a sweep behind so many steps, as a crash would.
-  private func stop(
-    _ store: any StoreUnderTest, _ kinds: [SweepKind], after steps: Int
-  ) throws {
-    var count = 0
-    let manners = StepPolicy { _ in
-      count += 1
-      if count == steps { throw CancellationError() }
-    }
-    do {
-      _ = try store.writer.sweep(kinds, at: 1, manners: manners)
-    } catch is CancellationError {
-      try store.reopen()
     }
   }
 

@@ -68,7 +68,9 @@ package final class ProtectedHistories {
   private func carryOut(_ job: Int64) throws -> DeletionJob {
     guarded.sweepsInSteps(of: .random(in: 1...3, using: &random))
     let steps = Int.random(in: 1...6, using: &random)
-    return try stopping(after: steps) { try guarded.writer.carryOut(job: job, at: 1, manners: $0) }
+    return try guarded.stopping(after: steps) {
+      try guarded.writer.carryOut(job: job, at: 1, manners: $0)
+    }
       ?? guarded.writer.carryOut(job: job, at: 1)
   }
 
@@ -77,19 +79,7 @@ package final class ProtectedHistories {
     let kind = kinds.randomElement(using: &random)!
     guarded.sweepsInSteps(of: .random(in: 1...3, using: &random))
     let steps = Int.random(in: 1...6, using: &random)
-    _ = try stopping(after: steps) { try guarded.writer.sweep(kind, at: 1, manners: $0) }
-  }
-
-  private func stopping<T>(after steps: Int, _ body: (StepPolicy) throws -> T) throws -> T? {
-    var count = 0
-    let manners = StepPolicy { _ in
-      count += 1
-      if count == steps { throw CancellationError() }
-    }
-    do { return try body(manners) } catch is CancellationError {
-      try guarded.reopen()
-      return nil
-    }
+    _ = try guarded.stopping(after: steps) { try guarded.writer.sweep(kind, at: 1, manners: $0) }
   }
 
   private func settle(_ store: any StoreUnderTest) throws {

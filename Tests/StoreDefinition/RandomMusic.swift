@@ -81,3 +81,18 @@ enum RandomMusic {
     "DELETE FROM \(table) WHERE id = \(key)"
   }
 }
+
+extension StoreUnderTest {
+  /// Ends work behind so many steps, as a crash would. Nil if that happened.
+  func stopping<T>(after steps: Int, _ work: (StepPolicy) throws -> T) throws -> T? {
+    var count = 0
+    let manners = StepPolicy { _ in
+      count += 1
+      if count == steps { throw CancellationError() }
+    }
+    do { return try work(manners) } catch is CancellationError {
+      try reopen()
+      return nil
+    }
+  }
+}
