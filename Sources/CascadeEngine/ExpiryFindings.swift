@@ -8,7 +8,7 @@ package enum ExpiryFindings {
   package static func all(
     of model: StoreModel, _ look: (Overdue) throws -> (noTimes: Int, areDoubtful: Bool)
   ) throws -> [SetupFinding] {
-    try model.expiries.sorted { $0.key < $1.key }.flatMap { collection, expiry in
+    try model.ages.flatMap { collection, expiry in
       let overdue = Overdue(collection, expiry, at: 0, last: nil)
       do {
         let (noTimes, areDoubtful) = try look(overdue)

@@ -13,15 +13,15 @@ package import CascadeStore
 package protocol ExpiryPasses {
   var model: StoreModel { get }
 
-  /// The job of the last pass over a collection.
-  func lastPass(over collection: String) throws -> DeletionJob?
+  /// The job of the last pass with a name (`Expiry.pass`).
+  func lastPass(named pass: String) throws -> DeletionJob?
 }
 
 extension ExpiryPasses {
   /// What is overdue now, by collection.
   package func overdue(at now: Int64) throws -> [Overdue] {
-    try model.expiries.sorted { $0.key < $1.key }.map { collection, expiry in
-      let last = try lastPass(over: collection)?.overdue
+    try model.ages.map { collection, expiry in
+      let last = try lastPass(named: expiry.pass(over: collection))?.overdue
       return Overdue(collection, expiry, at: now, last: last)
     }
   }
@@ -32,7 +32,7 @@ extension ExpiryPasses where Self: StoreReading {
     try overdue(at: now).compactMap { overdue in
       if overdue.isEmpty { return nil }
       var plan = try plan(of: .overdue(overdue))
-      let last = try lastPass(over: overdue.collection)
+      let last = try lastPass(named: overdue.pass)
       let standing =
         last?.overdue?.expiry == overdue.expiry ? last?.approved ?? last?.standing : nil
       if let standing, plan.deletedCount <= standing { plan.isOverLimit = false }
@@ -67,7 +67,7 @@ extension ExpiringStore {
 
   /// Nil if nothing is overdue.
   private func beginPass(_ overdue: Overdue, at now: Int64) throws -> Int64? {
-    let last = try lastPass(over: overdue.collection)
+    let last = try lastPass(named: overdue.pass)
     let isSame = last?.overdue?.expiry == overdue.expiry
     if let last, last.isOpen {
       if isSame { return last.number }

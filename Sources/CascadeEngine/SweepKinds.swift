@@ -53,7 +53,7 @@ extension [SweepKind] {
   }
 
   /// Whether rows go because of their age. That is done by jobs, beside the rest of the sweep.
-  package func expire(_ model: StoreModel) -> Bool { include(.expired) && !model.expiries.isEmpty }
+  package func expire(_ model: StoreModel) -> Bool { include(.expired) && !model.ages.isEmpty }
 
   package func cover(_ kinds: [SweepKind]) -> Bool { kinds.allSatisfy(include) }
 

@@ -11,6 +11,9 @@ package struct DeletionJob: Sendable {
     case rows(collection: String, condition: String)
     /// A pass over a collection.
     case overdue(Overdue)
+    /// What follows from marks that were seen, those behind the number `after` and up to `upTo`. Nothing is
+    /// deleted then, but marked.
+    case marks(after: Int64, upTo: Int64)
   }
 
   package struct Request: Hashable, Sendable {
@@ -66,18 +69,29 @@ package struct DeletionJob: Sendable {
 
   package var isOpen: Bool { state == .running || state == .held }
 
+  /// The number up to which it follows marks; nil if it follows none.
+  package var lastMark: Int64? {
+    if case .marks(_, let last) = request.subject { last } else { nil }
+  }
+
   package var overdue: Overdue? {
     if case .overdue(let overdue) = request.subject { overdue } else { nil }
   }
 
   /// Of its batch, in the ledger.
   package var kind: Submission.Kind {
-    request.erasure != nil ? .erased : overdue == nil ? .job : .expired
+    switch request.subject {
+    case .overdue: .expired
+    case .marks: .marked
+    case .nodes, .rows: request.erasure == nil ? .job : .erased
+    }
   }
 
   /// How its batch is entered in the ledger.
   package func submission(at now: Int64) -> Submission {
-    Submission(kind, id: "\(kind.rawValue)-\(number)", by: request.author, at: now)
+    // A job that follows marks is forgotten at its end, and others may have its number.
+    let number = kind == .marked ? batch ?? number : number
+    return Submission(kind, id: "\(kind.rawValue)-\(number)", by: request.author, at: now)
   }
 
   /// How a store keeps its plan.
@@ -116,6 +130,7 @@ extension DeletionJob.Subject {
     case .rows(let collection, let condition):
       ["collection": .string(collection), "where": .string(condition)]
     case .overdue(let overdue): overdue.json
+    case .marks(let after, let last): ["marks": .array([.integer(after), .integer(last)])]
     }
   }
 
@@ -124,6 +139,8 @@ extension DeletionJob.Subject {
       self = .nodes(nodes.compactMap(Node.init(json:)))
     } else if let collection = json["collection"]?.string, let condition = json["where"]?.string {
       self = .rows(collection: collection, condition: condition)
+    } else if let ends = json["marks"]?.array?.compactMap(\.integer), ends.count == 2 {
+      self = .marks(after: ends[0], upTo: ends[1])
     } else if let overdue = Overdue(json) {
       self = .overdue(overdue)
     } else {

@@ -27,6 +27,8 @@ package struct SetupFinding: Hashable, Sendable {
     case library
     /// The age of rows cannot be told, or seems to be wrong.
     case expires
+    /// Rows of a collection cannot be marked.
+    case softDelete
   }
 
   package let kind: Kind

@@ -17,7 +17,7 @@ package struct Overdue: Hashable, Sendable {
   package init(_ collection: String, _ expiry: Expiry, at now: Int64, last: Overdue?) {
     let after = last?.expiry == expiry ? last?.after : nil
     var before = Int64.max
-    if case .age(_, let age, _) = expiry { before = now - age.inMilliseconds }
+    if let age = expiry.age { before = now - age.inMilliseconds }
     self.init(collection, expiry, after: after, before: before)
   }
 
@@ -25,11 +25,21 @@ package struct Overdue: Hashable, Sendable {
   /// asked for any more.
   package var rejected: Overdue { Overdue(collection, expiry, after: before, before: before) }
 
+  package var pass: String { expiry.pass(over: collection) }
+
   package var isEmpty: Bool { after.map { $0 >= before } ?? false }
 
   /// The place in the model, and what does not fit the table there.
   package func misfit(_ reason: String) -> ModelProblem {
-    ModelProblem(path: "\(ModelProblem.path(of: collection)).expires", message: reason)
+    let key = expiry.isOfMarks ? "softDelete" : "expires"
+    return ModelProblem(path: "\(ModelProblem.path(of: collection)).\(key)", message: reason)
+  }
+}
+
+extension Expiry {
+  /// Of passes over a collection: each has its last one.
+  package func pass(over collection: String) -> String {
+    isOfMarks ? "softDelete of \(collection)" : collection
   }
 }
 
@@ -68,15 +78,16 @@ package struct OverdueCount: Hashable, Sendable {
 extension Overdue {
   package var json: JSON {
     [
-      "overdue": .string(collection), "expires": expiry.json,
+      "overdue": .string(pass), "collection": .string(collection), "expires": expiry.json,
       "after": after.map(JSON.integer) ?? .null, "before": .integer(before),
     ]
   }
 
   package init?(_ json: JSON) {
-    guard let collection = json["overdue"]?.string, let before = json["before"]?.integer,
+    guard let pass = json["overdue"]?.string, let before = json["before"]?.integer,
       let expiry = json["expires"].flatMap(Expiry.init)
     else { return nil }
+    let collection = json["collection"]?.string ?? pass
     self.init(collection, expiry, after: json["after"]?.integer, before: before)
   }
 }

@@ -82,6 +82,10 @@ package protocol StoreWriting: AnyObject {
   /// begun again.
   func beginExpired(at now: Int64) throws -> BegunPasses
 
+  /// Begins to follow what was marked as gone for others, and is owned by no job. Returns the number of the job;
+  /// nil if there is nothing.
+  func beginMarks(at now: Int64) throws -> Int64?
+
   /// Carries out a job, from where it stopped until it has ended, is held, or was cut short.
   func carryOut(job: Int64, at now: Int64, manners: StepPolicy) throws -> DeletionJob
 

@@ -12,7 +12,7 @@ package struct Submission: Sendable {
 
   /// What an entry of the ledger is of.
   package enum Kind: String, CaseIterable, Sendable {
-    case file, sweep, job, expired, protection, erased
+    case file, sweep, job, expired, protection, erased, marked
 
     /// No part of a file has that of another kind, so a file may have the same id as a sweep.
     package var part: Int64 {
@@ -23,6 +23,7 @@ package struct Submission: Sendable {
       case .expired: -3
       case .protection: -4
       case .erased: -5
+      case .marked: -6
       }
     }
 

@@ -6,6 +6,9 @@ package struct Binding {
   package var relations: [EdgeRelation] = []
   package var files: [FileRelation] = []
   package var problems: [ModelProblem] = []
+  /// The collections of which rows can be marked, by number, and what of that does not fit.
+  package var marked: [Int64: MarkedTable] = [:]
+  package var markProblems: [ModelProblem] = []
   package var stopped = StoppedParts()
   /// What the model calls the tables that it names, by their names.
   package var tableNames: [String: String] = [:]

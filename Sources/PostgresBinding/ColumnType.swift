@@ -1,8 +1,8 @@
-internal import CascadeModel
+package import CascadeModel
 package import CascadePostgres
 
 /// The type of a column, as the catalog has it. A domain is what it is based on.
-package struct ColumnType {
+package struct ColumnType: Sendable {
   /// Without a length or a scale.
   package let name: String
   /// Quoted, with its schema.
@@ -15,6 +15,12 @@ package struct ColumnType {
   let labels: [String]?
   /// That of the elements of an array.
   package private(set) var elements: [ColumnType] = []
+
+  package var isText: Bool { ["text", "character varying", "character"].contains(name) }
+
+  package var isTime: Bool {
+    ["timestamp with time zone", "timestamp without time zone", "date"].contains(name)
+  }
 
   /// That of the values of objects.
   package static let ofObjects = ColumnType()
@@ -37,6 +43,18 @@ package struct ColumnType {
   fileprivate init(_ rows: [[String?]]) throws {
     try self.init(rows[0])
     elements = try rows.dropFirst().map { try ColumnType($0) }
+  }
+}
+
+extension Expiry {
+  /// Where the model does not say it, marks have what the column's type lets them have.
+  package func form(of type: ColumnType) -> TimeForm? {
+    switch self {
+    case .age(_, _, let form): form
+    case .condition: nil
+    case .marked(_, _, let form?): form
+    case .marked: type.isText ? .iso : type.isTime ? nil : .unix
+    }
   }
 }
 

@@ -28,7 +28,10 @@ struct SetupCheck {
 
   /// What is wrong with the ages of rows.
   private func expiryFindings() throws -> [SetupFinding] {
-    try ExpiryFindings.all(of: store.model) { overdue in
+    let marks = store.binding.markProblems.map {
+      SetupFinding(kind: .softDelete, table: nil, message: "\($0)")
+    }
+    return try marks + ExpiryFindings.all(of: store.model) { overdue in
       let rows = try store.overdueRows(overdue)
       _ = try rows.isAny(store)
       return try (rows.countNoTimes(store), rows.areDoubtful(store))

@@ -193,7 +193,12 @@ private struct ErasedNodes {
         AND (subject, key) IN \(ErasedNodes.list)
         """, values)
     }
-    for table in ["blocked", "unreached", "recheck"] {
+    try db.run(
+      """
+      DELETE FROM cascade.marked WHERE (collection, key) IN \(ErasedNodes.list)
+      OR (via_collection, via_key) IN \(ErasedNodes.list)
+      """, values)
+    for table in ["blocked", "unreached", "recheck", "mark"] {
       try db.run(
         "DELETE FROM cascade.\(table) WHERE (collection, key) IN \(ErasedNodes.list)", values)
     }

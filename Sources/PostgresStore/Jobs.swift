@@ -28,6 +28,7 @@ extension PostgresWriter {
     guard var job = try jobs.job(number) else { throw StoreError("there is no job \(number)") }
     if job.state != .running { return job }
     try followProtected()
+    if job.lastMark != nil { return try follow(marksOf: job, at: now, manners) }
     for _ in 0..<PostgresWriter.mostPlans {
       guard let kept = try plan(&job, at: now) else { return job }
       let isLast = try carryOut(&job, kept, now, manners)
@@ -39,6 +40,7 @@ extension PostgresWriter {
   package func cancel(job number: Int64, at now: Int64) throws -> DeletionJob? {
     guard var job = try jobs.job(number) else { return nil }
     if !job.isOpen { return job }
+    if job.lastMark != nil { try store.transaction { try forget(marksOf: number) } }
     // What follows from what went goes, too.
     if job.batch != nil { try follow(&job, now, .none) }
     try end(&job, .cancelled, job.blocked)
@@ -47,6 +49,9 @@ extension PostgresWriter {
 
   /// The rows of a pass are not asked for again.
   func reject(job number: Int64) throws {
+    if try jobs.job(number)?.lastMark != nil {
+      try store.transaction { try takeBack(marksOf: number) }
+    }
     guard var job = try cancel(job: number, at: 0), let overdue = job.overdue else { return }
     job.request.subject = .overdue(overdue.rejected)
     try jobs.save(job)
@@ -102,7 +107,7 @@ extension PostgresWriter {
   }
 
   /// It waits for an approval, under the same number each time.
-  private func hold(_ job: inout DeletionJob, _ held: HeldPlan) throws {
+  func hold(_ job: inout DeletionJob, _ held: HeldPlan) throws {
     job.plan = try persistPlan(held, file: job.planFile)
     job.state = .held
     try db.run(
@@ -208,6 +213,7 @@ extension StoreConnection {
     case .overdue(let overdue):
       let rows = try overdueRows(overdue)
       return [(rows.table, try keys(of: rows.table, where: rows.condition))]
+    case .marks: return []
     case .rows(let collection, let condition):
       let table = try self.table(collection)
       try IllegalCondition.refuse(unlessExpression: condition)
@@ -239,7 +245,7 @@ extension StoreConnection {
   /// Whether a row `s` is still one of those with which a job begins; nil if they were named.
   fileprivate func isMeant(by subject: DeletionJob.Subject) throws -> String? {
     switch subject {
-    case .nodes: nil
+    case .nodes, .marks: nil
     case .rows(_, let condition): "(\(condition))"
     case .overdue(let overdue): try overdueRows(overdue).condition
     }
@@ -256,6 +262,9 @@ extension PostgresReader {
   }
 
   package func plan(of subject: DeletionJob.Subject) throws -> Plan {
+    if case .marks(_, let job) = subject {
+      return try ask { try MarkClosure($0, job: job).plan() }
+    }
     let nodes = try askOutside { try $0.nodes(of: subject) }
     return try ask { store in
       var closure = try Closure(store, journal: nil)

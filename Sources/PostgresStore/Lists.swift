@@ -53,6 +53,7 @@ extension PostgresReader {
       ).rows
       return try rows.map { row in
         let summary = try BatchSummary(store, Int64(row[0]!)!, withKept: true)
+        let marks = try store.marks(ofBatch: Int64(row[0]!)!)
         let (at, isKept) = (Int64(row[1]!)!, row[8] == "t")
         let undone = row[6].flatMap { Int64($0) }.map {
           Batch.Undone(at: $0, by: row[7] ?? "", isPartly: isKept)
@@ -61,7 +62,7 @@ extension PostgresReader {
         return Batch(
           batch: Int64(row[0]!)!, at: at, author: row[2], id: row[3]!,
           kind: Submission.Kind(part: Int64(row[4]!)!), deletedCount: Int(row[5]!)!,
-          byCollection: summary.byCollection, undone: undone,
+          byCollection: summary.byCollection.merging(marks, uniquingKeysWith: +), undone: undone,
           undoUntil: isKept && undone == nil ? end : nil)
       }
     }
@@ -102,12 +103,29 @@ extension PostgresReader {
   }
 }
 
+extension StoreConnection {
+  /// How many rows a batch has marked because of others, by collection.
+  fileprivate func marks(ofBatch batch: Int64) throws -> [String: Int] {
+    let rows = try db.run(
+      """
+      SELECT m.collection, count(DISTINCT m.key) FROM cascade.marked m
+      WHERE m.batch = \(batch) AND m.rule <> 0 GROUP BY 1
+      """
+    ).rows
+    return Dictionary(
+      rows.compactMap { row in
+        binding.table(Int64(row[0]!)!).map { ($0.collection, Int(row[1]!)!) }
+      }, uniquingKeysWith: +)
+  }
+}
+
 extension Batch {
   /// Whether the trash has something of the batch `l`, apart from names.
   fileprivate static let isKept = """
     (EXISTS (SELECT FROM cascade.deleted k WHERE k.batch = l.batch AND k.rows IS NOT NULL)
       OR EXISTS (SELECT FROM cascade.nullified n WHERE n.batch = l.batch)
       OR EXISTS (SELECT FROM cascade.unlinked u WHERE u.batch = l.batch AND u.row IS NOT NULL)
+      OR EXISTS (SELECT FROM cascade.marked m WHERE m.batch = l.batch)
       OR \(FileRows.isKept))
     """
 }

@@ -6,8 +6,8 @@ internal import PostgresTables
 
 /// Passes over collections of which rows are overdue (`ExpiryPasses`).
 extension PostgresWriter: ExpiringStore {
-  package func lastPass(over collection: String) throws -> DeletionJob? {
-    try JobRows(store).lastPass(over: collection)
+  package func lastPass(named pass: String) throws -> DeletionJob? {
+    try JobRows(store).lastPass(named: pass)
   }
 
   package func isAny(_ overdue: Overdue) throws -> Bool {
@@ -26,8 +26,8 @@ extension PostgresWriter: ExpiringStore {
 }
 
 extension PostgresReader: ExpiryPasses {
-  package func lastPass(over collection: String) throws -> DeletionJob? {
-    try ask { try JobRows($0).lastPass(over: collection) }
+  package func lastPass(named pass: String) throws -> DeletionJob? {
+    try ask { try JobRows($0).lastPass(named: pass) }
   }
 
   package func countOverdue(at now: Int64) throws -> OverdueCount {

@@ -15,6 +15,7 @@ extension PostgresWriter {
     _ batch: Int64, by author: String, at now: Int64, manners: StepPolicy
   ) throws -> UndoResult {
     try followSchema()
+    if try isOfMarks(batch) { return try undo(marksOf: batch, by: author, at: now) }
     try refuseUndo(of: batch)
     do {
       return try undo(batch, by: author, at: now, checksAtOnce: false)

@@ -15,6 +15,7 @@ extension PostgresWriter {
   package func separate(_ node: Node) throws -> [Int64] {
     try followSchema()
     return try store.transaction {
+      if let batch = try separateMarks(of: node) { return [batch] }
       let chosen = try ChosenNodes(store, with: node)
       return try chosen.batches.map {
         try SeparatedBatch(store, chosen, outOf: $0).separate(into: nextBatch)

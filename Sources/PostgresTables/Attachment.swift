@@ -21,7 +21,7 @@ package struct Attachment {
     } else if try store[meta: "version"] != OwnSchema.version {
       try SchemaUpgrade(store: store).run()
     }
-    try db.execute(JobRows.sql + ProtectionRows.sql)
+    try db.execute(JobRows.sql + ProtectionRows.sql + MarkRows.sql)
     try store.scratch.attach(db)
     if store.dialect == .fast { try LeaderTerm.removeTables(store) }
     try Timeline(store).follow()

@@ -32,6 +32,7 @@ struct Binder: ~Copyable {
     for (index, relationship) in store.model.relationships.enumerated() {
       try bind(relationship, "relationships[\(index)]")
     }
+    try bindMarks()
     try bindManual()
     try bindFiles()
     try noteLeftovers()

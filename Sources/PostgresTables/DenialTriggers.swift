@@ -48,17 +48,21 @@ extension Triggers {
 
   /// Refuses a deletion at once. What a response to the daemon's own writes deletes is not refused,
   /// because that would end the sweep.
-  func denials(_ table: MappedTable, _ old: String) -> String {
-    let isGone = binding.partitions[table.name].map { _ in " AND \(hasNotMoved(table))" } ?? ""
+  func denials(_ table: MappedTable, _ old: String, ofMark: Bool = false) -> String {
+    let mayMove = !ofMark && binding.partitions[table.name] != nil
+    let isGone = mayMove ? " AND \(hasNotMoved(table))" : ""
     let byDestination = judged(of: table, at: .destination).map { relation in
       let edges = "\(old), \(relation.edges())"
       let leads = relation.leads(to: "o") + isGone
+      let isThere = andIsThere("s", relation.source, ofMark: ofMark)
       return holdAlternatives(relation, edges, leads)
         + denial(
-          relation, at: .destination, "\(edges) WHERE \(leads)\(relation.andNowhereElse())")
+          relation, at: .destination,
+          "\(edges) WHERE \(leads)\(relation.andNowhereElse())\(isThere)")
     }
     let bySource = judged(of: table, at: .source).map { relation in
       let to = "\(relation.destination.name) t"
+      let isGone = isGone + andIsThere("t", relation.destination, ofMark: ofMark)
       guard let join = relation.join else {
         let edges = "\(old)\(relation.references(of: "o"))"
         return denial(

@@ -45,7 +45,7 @@ package struct IndexSearch {
   /// Several relations may need one index.
   private func search() throws -> [Index] {
     let files = store.binding.files.flatMap(needed)
-    let times = try store.model.expiries.sorted { $0.key < $1.key }.compactMap(needed)
+    let times = try store.model.ages.compactMap(needed)
     let all = store.binding.relations.filter { !$0.isTie }.flatMap(needed) + files + times
     var seen: Set<MissingIndex> = []
     return try all.filter { try seen.insert($0.index).inserted && !isThere($0) }
@@ -78,9 +78,8 @@ package struct IndexSearch {
 
   /// By which overdue rows are found. A text of whatever offset is found by no index.
   private func needed(_ collection: String, _ expiry: Expiry) throws -> Index? {
-    guard case .age(let column, _, let form) = expiry, form != .iso,
-      let table = store.binding.tables[collection],
-      try store.db.type(of: column, in: table.name) != nil
+    guard let column = expiry.column, let table = store.binding.tables[collection],
+      let type = try store.db.type(of: column, in: table.name), expiry.form(of: type) != .iso
     else { return nil }
     return Index(table.name, [column], isOrdered: true)
   }

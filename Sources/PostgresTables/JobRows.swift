@@ -45,9 +45,9 @@ package struct JobRows {
     try db.run("DELETE FROM cascade.job WHERE number = \(number)")
   }
 
-  package func lastPass(over collection: String) throws -> DeletionJob? {
+  package func lastPass(named pass: String) throws -> DeletionJob? {
     try jobs(
-      "subject::json ->> 'overdue' = \(literal(collection)) ORDER BY number DESC LIMIT 1"
+      "subject::json ->> 'overdue' = \(literal(pass)) ORDER BY number DESC LIMIT 1"
     ).first
   }
 

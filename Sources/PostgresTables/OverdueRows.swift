@@ -10,20 +10,34 @@ package struct OverdueRows {
   private let overdue: Overdue
   /// The time that a row says; nil for a condition.
   private let time: TimeColumn?
+  /// Whether a row is marked.
+  private let isMarked: String?
 
-  fileprivate init(_ overdue: Overdue, _ table: MappedTable, _ time: TimeColumn?) {
-    (self.overdue, self.table, self.time) = (overdue, table, time)
+  fileprivate init(
+    _ overdue: Overdue, _ table: MappedTable, _ time: TimeColumn?, isMarked: String? = nil
+  ) {
+    (self.overdue, self.table, self.time, self.isMarked) = (overdue, table, time, isMarked)
   }
 
   package var condition: String {
     guard let time else {
-      guard case .condition(let text) = overdue.expiry else { return "false" }
-      return overdue.isEmpty ? "false" : "(\(text))"
+      if overdue.isEmpty { return "false" }
+      guard case .condition(let text) = overdue.expiry else { return wasMarkedBefore }
+      return "(\(text))"
     }
     let bounds =
       [time.bound("<", overdue.before)]
       + (overdue.after.map { [time.bound(">=", $0)] } ?? [])
     return ([time.isTime] + bounds).joined(separator: " AND ")
+  }
+
+  /// Whether the row is marked, and was seen so early enough.
+  private var wasMarkedBefore: String {
+    let isLater = overdue.after.map { " AND m.at >= \($0)" } ?? ""
+    return """
+      \(isMarked ?? "false") AND EXISTS (SELECT FROM cascade.marked m WHERE m.collection = \(table.number)
+        AND m.key = \(table.key.text("s")) AND m.at < \(overdue.before)\(isLater))
+      """
   }
 
   package func isAny(_ store: StoreConnection) throws -> Bool {
@@ -74,12 +88,14 @@ extension StoreConnection {
     guard let table = binding.tables[overdue.collection], !table.isManaged else {
       throw UnfitExpiry(overdue.misfit("the collection has no table now"))
     }
-    guard case .age(let name, _, let form) = overdue.expiry else {
-      return OverdueRows(overdue, table, nil)
+    guard let name = overdue.expiry.column else {
+      let mark = binding.marked[table.number]
+      return OverdueRows(overdue, table, nil, isMarked: mark?.isMarked("s"))
     }
     guard let type = try db.type(of: name, in: table.name) else {
       throw UnfitExpiry(overdue.misfit("\(table.name) has no column \"\(name)\""))
     }
+    let form = overdue.expiry.form(of: type)
     guard let time = TimeColumn("s.\(quoted(name))", type, form) else {
       let says = form.map { "\"\($0.rawValue)\"" } ?? "times: as: \"unix\", …"
       throw UnfitExpiry(

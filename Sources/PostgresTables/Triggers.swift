@@ -56,6 +56,10 @@ package struct Triggers {
       || !binding.storedFiles(of: table).isEmpty
       || EdgeEnd.allCases.contains { binding.isPartlySeen(table.collection, at: $0) }
     if table.isManaged { return [] }
+    return triggersOfChanges(of: table, isRelated) + markTrigger(table)
+  }
+
+  private func triggersOfChanges(of table: MappedTable, _ isRelated: Bool) -> [Trigger] {
     if !isRelated && protected.contains(table.number) {
       return gone(table) + [changed(table)] + truncated(table)
     }
@@ -65,7 +69,7 @@ package struct Triggers {
 
   var isOthers: String { "(session_user <> \(literal(role)) OR pg_trigger_depth() > 0)" }
 
-  private func trigger(
+  func trigger(
     _ kind: String, on table: MappedTable, _ event: String, body: String, judges: Bool = false
   ) -> Trigger {
     trigger(

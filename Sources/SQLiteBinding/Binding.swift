@@ -25,6 +25,9 @@ package struct Binding: Sendable {
   package private(set) var childrenFirst: [NodeTable] = []
   /// Collections that foreign keys refer to.
   package private(set) var parents: Set<Int64> = []
+  /// The collections of which rows can be marked, by number, and what of that does not fit.
+  package private(set) var marked: [Int64: MarkedTable] = [:]
+  package private(set) var markProblems: [ModelProblem] = []
   /// What the model says and the tables do not allow.
   package private(set) var problems: [ModelProblem] = []
   /// The problems because of which nothing is deleted at all.
@@ -83,6 +86,7 @@ package struct Binding: Sendable {
       if known.contains(where: { $0.path == path }) { continue }
       try bind(name, path, key, to: catalog.table(table, in: db), numbers)
     }
+    (marked, markProblems) = Binding.marked(of: model, collections, db)
     unlinked = try findUnlinked(db)
     for (index, relationship) in model.relationships.enumerated() {
       let binder = EdgeRelationBinder(

@@ -14,17 +14,19 @@ package struct Trigger: Hashable, Sendable {
   package var creation: String { "CREATE TRIGGER main.\(sql.dropFirst("CREATE TRIGGER ".count))" }
 
   /// `condition` is checked first, because it is seldom true. Whether the daemon itself writes is
-  /// checked last.
+  /// checked last; what it marks is told like the marks of others.
   package init(
     _ name: String, _ event: String, on table: Table, when condition: String?, _ body: [String]
   ) {
     self.name = name
     let isDenial = name.hasPrefix(Trigger.denial)
     let isQuiet = isDenial ? "" : " WHERE id = \(Muting.all)"
-    let quiet = "NOT EXISTS (SELECT 1 FROM cascade_muted\(isQuiet))"
+    let quiet =
+      name.hasPrefix(Trigger.mark) ? nil : "NOT EXISTS (SELECT 1 FROM cascade_muted\(isQuiet))"
+    let conditions = [condition.map { "(\($0))" }, quiet].compactMap(\.self)
     sql = """
       CREATE TRIGGER \(quoted(name)) \(event) ON \(quoted(table.name))
-      WHEN \(condition.map { "(\($0)) AND " } ?? "")\(quiet)
+      WHEN \(conditions.joined(separator: " AND "))
       BEGIN
       \(body.map { "  \($0);\n" }.joined())END
       """
@@ -37,7 +39,7 @@ package struct Trigger: Hashable, Sendable {
   package static let isOurs =
     ([
       "delete", "update", "arrive", "arrive_key", "replace", "replaced", "displace", "displaced",
-      "list", "relist",
+      "list", "relist", "mark",
     ]
     + denials.map { "deny_\($0)" })
     .flatMap { ["cascade_\($0)_[0-9]*_*", "cascade_\($0)_join_[0-9]*_*"] }
@@ -45,12 +47,16 @@ package struct Trigger: Hashable, Sendable {
 
   static let denials = [
     "delete", "rename", "replace", "displace", "replaced", "displaced", "gone", "renamed",
+    "mark",
   ]
 
   /// Whether the trigger writes the journal. The other triggers leave nothing to be read.
   package var isWatch: Bool {
-    ![Trigger.denial, Trigger.list, Trigger.listUpdate].contains(where: name.hasPrefix)
+    ![Trigger.denial, Trigger.list, Trigger.listUpdate, Trigger.mark].contains(
+      where: name.hasPrefix)
   }
+
+  package static let mark = "cascade_mark_"
 
   package static let list = "cascade_list_"
 

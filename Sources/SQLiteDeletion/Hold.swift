@@ -91,7 +91,7 @@ extension Writer {
   }
 
   /// How many nodes a collection has, as far as it matters.
-  func size(of collection: String, enough: Int) throws -> Int {
+  package func size(of collection: String, enough: Int) throws -> Int {
     if sizes.isAtLeast(enough, collection) { return enough }
     let size = try db.size(of: collection, binding, most: min(enough, .max / 4) * 2)
     sizes.note(size, of: collection)

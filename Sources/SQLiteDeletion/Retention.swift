@@ -4,6 +4,7 @@ package import CascadeSQLite
 package import SQLiteBinding
 package import SQLiteTables
 internal import SQLiteEdges
+internal import SQLiteJournal
 
 /// Deletes what is past its time (`Retention`), a little at a time, in the order of the numbers.
 extension Writer {
@@ -28,7 +29,21 @@ extension Writer {
         return !expired.numbers.isEmpty
       }
     }
+    try forgetMarksOfGone(at: now)
     return batches
+  }
+
+  /// Why rows were marked that have gone, and cannot come back any more.
+  private func forgetMarksOfGone(at now: Int64) throws {
+    if model.softDeletions.isEmpty { return }
+    let time = now - model.trash.inMilliseconds
+    for table in binding.marked.values.map(\.nodes) {
+      let rows: Query = """
+        x.collection = \(table.id) AND x.at < \(time) AND NOT \(table.hasRow(withKey: "x.key"))
+        """
+      if try db.integer("SELECT 1 FROM cascade_marked AS x WHERE \(rows) LIMIT 1") == nil { continue }
+      try group { try db.run("DELETE FROM cascade_marked AS x WHERE \(rows)") }
+    }
   }
 
   /// Deletes as much as is done between two looks at the clock. Returns of how many all is gone.

@@ -99,7 +99,7 @@ extension Writer {
     let watching = WatchTriggers(watches: watches, binding: binding)
     for layout in watching.keptLayouts { try db.recordKept(layout) }
     let lists = try db.isTrackingLists ? watching.listTriggers : []
-    return watching.all + lists + refusals.triggers
+    return watching.all + binding.markTriggers + lists + refusals.triggers
   }
 
   /// Called when an edge has rules that no edge had before. If they deny deletions, the triggers of

@@ -23,6 +23,8 @@ struct DenialTriggers {
   /// row OLD gets another key. `whenRenamed` is nil if a changed key does no harm.
   let whenDeleted: (_ row: String) -> String
   let whenRenamed: String?
+  /// The same for what denies that the row OLD is marked; nil if it cannot be.
+  var whenMarked: String?
   /// The error message, as SQL over the clauses that deny a row.
   let message: (_ row: String) -> String
 
@@ -49,7 +51,7 @@ struct DenialTriggers {
           WHERE p.collection = \(table.id) AND p.key = +\(table.key(row))
       """
     }
-    (denied, whenDeleted, whenRenamed) = (table, rows, rows("OLD"))
+    (denied, whenDeleted, whenRenamed, whenMarked) = (table, rows, rows("OLD"), rows("OLD"))
     refusal = "\(table.collection): a protected row"
     message = { row in
       func text(with root: String?) -> String {
@@ -80,6 +82,17 @@ struct DenialTriggers {
         Trigger.denial + "rename_\(name)", "AFTER UPDATE\(table.assignments(to: key))", on: table,
         when: "(\(changes)) AND \(isGone) AND EXISTS (SELECT 1 \(whenRenamed))",
         body(whenRenamed)),
+    ]
+  }
+
+  /// What is gone for others anyway is not denied again, and does not deny.
+  func markTriggers(_ number: Int, _ marked: MarkedTable?) -> [Trigger] {
+    guard let marked, let whenMarked else { return [] }
+    let isNew = "NOT \(marked.isMarked("OLD")) AND \(marked.isMarked("NEW"))"
+    return [
+      Trigger(
+        "\(Trigger.denial)mark_\(number)_\(denied.collection)", "BEFORE \(marked.event)",
+        on: marked.table, when: "\(isNew) AND EXISTS (SELECT 1 \(whenMarked))", body(whenMarked))
     ]
   }
 
@@ -199,15 +212,30 @@ package struct RequiredDenials {
       protected.compactMap(binding.collection).map(DenialTriggers.init(protected:))
       + binding.edgeRelations.flatMap(refusals) + stored
     let displaceable = all.filter { binding.model.watchesReplacedRows($0.denied.collection) }
-    return all.enumerated().flatMap { $1.triggers($0) }
+    return all.enumerated().flatMap {
+      $1.triggers($0) + $1.markTriggers($0, binding.marked[$1.denied.id])
+    }
       + displaceable.enumerated().flatMap { $1.notingTriggers($0) }
       + displaceable.map(\.denied).unique.flatMap(\.displacedCheckTriggers)
   }
 
   private func refusals(_ relation: EdgeRelation) -> [DenialTriggers] {
     let deniesDestination = relation.rules.contains(.denyDestinationDeletion)
-    return (deniesDestination && relation.destination.isMapped ? [relation.deniesDestination] : [])
-      + (relation.rules.contains(.denySourceDeletion) ? [relation.deniesSource] : [])
+    let byDestination = relation.destination.isMapped && deniesDestination
+    return (byDestination
+      ? [whenMarked(relation.deniesDestination, .source, of: relation)] : [])
+      + (relation.rules.contains(.denySourceDeletion)
+        ? [whenMarked(relation.deniesSource, .destination, of: relation)] : [])
+  }
+
+  private func whenMarked(
+    _ denial: DenialTriggers, _ end: EdgeEnd, of relation: EdgeRelation
+  ) -> DenialTriggers {
+    var denial = denial
+    let isSeen = end == .source || !relation.namesDestinationByList
+    let isThere = isSeen ? binding.isNotMarked(end.alias, of: relation[end]) : "1"
+    denial.whenMarked = "\(denial.whenDeleted("OLD")) AND \(isThere)"
+    return denial
   }
 
   private var stored: [DenialTriggers] {
@@ -298,6 +326,11 @@ extension EdgeRelation {
       whenRenamed: joinRowsLeftBehind, holder: destinationInTrigger.name)
   }
 
+  /// A list in one value says the key.
+  fileprivate var namesDestinationByList: Bool {
+    destination.isComposite && !reference.hasSeveralValues
+  }
+
   private var joinRowsLeftBehind: String? {
     guard let sourceReference, let table = referringTable else { return nil }
     return "FROM \(quoted(table.name)) AS j\(destinationInTrigger.join) "
@@ -310,7 +343,7 @@ extension EdgeRelation {
   private var destinationInTrigger:
     (join: String, isThere: String, name: String, isSame: (String) -> String)
   {
-    if destination.isComposite && !reference.hasSeveralValues {
+    if namesDestinationByList {
       let list = reference.value
       return (
         "", "(\(destination.hasRowInTrigger(withKey: list)))",

@@ -17,6 +17,7 @@ extension Connection {
     case .overdue(let overdue):
       let rows = try overdueRows(overdue, binding)
       try stageRows(of: rows.table, numbers, where: rows.condition)
+    case .marks: break
     }
     try numberFound()
     try run(
@@ -32,7 +33,7 @@ extension Connection {
     by subject: DeletionJob.Subject, _ binding: Binding
   ) throws -> (table: NodeTable, condition: String)? {
     switch subject {
-    case .nodes: return nil
+    case .nodes, .marks: return nil
     case .rows(let collection, let condition):
       return binding.collections[collection].map { ($0, "(\(condition))") }
     case .overdue(let overdue):

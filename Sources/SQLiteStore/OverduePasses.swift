@@ -5,12 +5,13 @@ package import CascadeStore
 internal import SQLiteBinding
 internal import SQLiteEdges
 internal import SQLiteRules
+internal import SQLiteSweeps
 package import SQLiteTables
 
 /// Passes over collections of which rows are overdue (`ExpiryPasses`).
 extension Writer: ExpiringStore {
-  package func lastPass(over collection: String) throws -> DeletionJob? {
-    try db.lastPass(over: collection)
+  package func lastPass(named pass: String) throws -> DeletionJob? {
+    try db.lastPass(named: pass)
   }
 
   package func isAny(_ overdue: Overdue) throws -> Bool {
@@ -29,9 +30,11 @@ extension Writer: ExpiringStore {
   }
 }
 
+extension Writer: MarkFollowing {}
+
 extension Reader: ExpiryPasses {
-  package func lastPass(over collection: String) throws -> DeletionJob? {
-    try isAttached() ? db.lastPass(over: collection) : nil
+  package func lastPass(named pass: String) throws -> DeletionJob? {
+    try isAttached() ? db.lastPass(named: pass) : nil
   }
 
   package func countOverdue(at now: Int64) throws -> OverdueCount {
@@ -46,7 +49,10 @@ extension Reader: ExpiryPasses {
 
   /// What is wrong with the ages of rows.
   func expiryFindings(_ binding: Binding) throws -> [SetupFinding] {
-    try ExpiryFindings.all(of: model) { overdue in
+    let marks = binding.markProblems.map {
+      SetupFinding(kind: .softDelete, table: nil, message: "\($0)")
+    }
+    return try marks + ExpiryFindings.all(of: model) { overdue in
       let rows = try db.overdueRows(overdue, binding)
       return try (db.countNoTimes(rows), db.areDoubtful(rows))
     }

@@ -233,6 +233,8 @@ extension Writer {
         ]
       ), ("cascade_given_up", [("collection", "key"), ("via_collection", "via_key")]),
       ("cascade_ended", [("collection", "key")]), ("cascade_plan_used", [("collection", "key")]),
+      ("cascade_mark", [("collection", "key")]),
+      ("cascade_marked", [("collection", "key"), ("via_collection", "via_key")]),
     ]
     try db.saveLastNotice()
     for (table, columns) in pairs {

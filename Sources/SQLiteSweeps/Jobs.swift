@@ -40,6 +40,9 @@ extension Writer {
       sweepRun = SweepRunState()
       if job.request.erasure != nil { return try erase(job, at: now) }
       sweepRun.job = job
+      if case .marks(let after, let last) = job.request.subject {
+        return try follow(marks: Slice(low: after, high: last), of: job, at: now)
+      }
       let (start, job) = (try db.lastInJournal, try carryOut(at: now))
       if try !job.isOpen && job.batch != nil && db.lastInJournal > start {
         sweepRun = SweepRunState(of: [.cascade, .refcount])
@@ -90,6 +93,9 @@ extension Writer {
     guard var job = try db.job(number) else { return nil }
     if !job.isOpen { return job }
     job.state = .cancelled
+    if case .marks(let after, let last) = job.request.subject {
+      try forget(Slice(low: after, high: last))
+    }
     return try save(ended: job)
   }
 
@@ -97,6 +103,9 @@ extension Writer {
   func reject(job number: Int64) throws {
     guard var job = try db.job(number) else { return }
     job.state = .cancelled
+    if case .marks(let after, let last) = job.request.subject {
+      try takeBack(marks: Slice(low: after, high: last))
+    }
     if let overdue = job.overdue { job.request.subject = .overdue(overdue.rejected) }
     _ = try save(ended: job)
   }

@@ -21,9 +21,9 @@ extension Connection {
     try run("DELETE FROM cascade_job WHERE job = ?", .integer(number))
   }
 
-  package func lastPass(over collection: String) throws -> DeletionJob? {
+  package func lastPass(named pass: String) throws -> DeletionJob? {
     try jobs(
-      "subject ->> 'overdue' = \(bind: .text(collection)) ORDER BY job DESC LIMIT 1"
+      "subject ->> 'overdue' = \(bind: .text(pass)) ORDER BY job DESC LIMIT 1"
     ).first
   }
 

@@ -233,6 +233,24 @@ package enum Schema {
       protection INTEGER NOT NULL,
       PRIMARY KEY(collection, key, protection)) STRICT, WITHOUT ROWID
     """,
+    // Rows that were marked or unmarked (`softDelete`) since that was last followed, with the values before.
+    // Triggers write the rows, so no constraint may fail.
+    "CREATE TABLE IF NOT EXISTS cascade_mark(seq INTEGER PRIMARY KEY, collection, key, old)",
+    // Why rows are marked: because others are, by a rule of an edge; or by themselves, with rule 0. `old` is a
+    // JSON list of the values before. `batch` is that of the job that followed the mark.
+    """
+    CREATE TABLE IF NOT EXISTS cascade_marked(
+      collection INTEGER NOT NULL, key ANY NOT NULL,
+      via_collection INTEGER NOT NULL, via_key ANY NOT NULL,
+      name INTEGER NOT NULL,
+      rule INTEGER NOT NULL,
+      batch INTEGER,
+      at INTEGER NOT NULL,
+      old TEXT,
+      PRIMARY KEY(collection, key, rule, name, via_collection, via_key)) STRICT, WITHOUT ROWID
+    """,
+    "CREATE INDEX IF NOT EXISTS cascade_marked_via ON cascade_marked(via_collection, via_key)",
+    "CREATE INDEX IF NOT EXISTS cascade_marked_batch ON cascade_marked(batch)",
     // Change files that were rejected (or held: no reasons). They are listed until they have left
     // the queue, if files behind them were applied in the same commit.
     """

@@ -24,6 +24,8 @@ extension Schema {
     "TABLE IF NOT EXISTS cascade_deleted(", "TABLE IF NOT EXISTS cascade_deleted_part(",
     "INDEX IF NOT EXISTS cascade_deleted_part_batch ",
     "INDEX IF NOT EXISTS cascade_ledger_origin ",
+    "TABLE IF NOT EXISTS cascade_mark(", "TABLE IF NOT EXISTS cascade_marked(",
+    "INDEX IF NOT EXISTS cascade_marked_via ", "INDEX IF NOT EXISTS cascade_marked_batch ",
   ].map { "CREATE \($0)" }
 
   /// Nil if the statement makes no index.

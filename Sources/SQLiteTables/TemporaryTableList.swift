@@ -5,7 +5,7 @@ internal import SQLiteBinding
 extension TemporaryTable {
   package static let all: [TemporaryTable] = [
     known, staged, unreachableNodes, dueCandidates, endedCandidates, candidateEdges, reachableNodes,
-    unusedIdentities, touched, queriedFiles, waitingKeys, givenUp, protectedKeys,
+    unusedIdentities, touched, queriedFiles, waitingKeys, givenUp, protectedKeys, takenMarks,
 
     // MARK: A scan of whole tables
 
@@ -203,6 +203,34 @@ extension TemporaryTable {
     TemporaryTable("erased", .undo, .nextUse, "collection INTEGER, key", key: "collection, key"),
     TemporaryTable("erased_trash", .undo, .nextUse, "batch INTEGER, id INTEGER", key: "batch, id"),
 
+    // MARK: Marks
+
+    // What is marked, in the order in which it was found: the rows whose mark is followed, of level 0, and
+    // what is marked because of them. `via` is the place of the one because of which. `is_done` is set for
+    // what an earlier run marked.
+    TemporaryTable(
+      "marking", .marks, .nextUse,
+      "seq INTEGER PRIMARY KEY, collection INTEGER NOT NULL, key NOT NULL, via INTEGER, name INTEGER, "
+        + "rule INTEGER, value, old, is_done INTEGER NOT NULL DEFAULT 0",
+      and: ["CREATE UNIQUE INDEX temp.marking_key ON marking(collection, key)"]),
+    // Edges by which nodes follow those in the place `via`.
+    TemporaryTable(
+      "mark_reason", .marks, .nextUse,
+      "collection INTEGER, key, rule INTEGER, name INTEGER, via INTEGER",
+      key: "collection, key, rule, name, via",
+      and: ["CREATE INDEX temp.mark_reason_via ON mark_reason(via)"]),
+    // Nodes that lost edges which count, and whether some remain.
+    TemporaryTable(
+      "mark_counted", .marks, .nextUse,
+      "id INTEGER PRIMARY KEY, collection INTEGER, key, rule INTEGER, name INTEGER, level INTEGER, "
+        + "remains INTEGER NOT NULL DEFAULT 0",
+      and: [
+        "CREATE UNIQUE INDEX temp.mark_counted_key ON mark_counted(collection, key, rule, name)"
+      ]),
+    // Nodes that must not be marked, and why.
+    TemporaryTable(
+      "mark_denied", .marks, .nextUse, "collection INTEGER, key, why TEXT", key: "collection, key"),
+
     // MARK: Files
 
     TemporaryTable(
@@ -244,6 +272,13 @@ extension TemporaryTable {
   /// What a protected node's deletion would take along, as of now.
   package static let protectedKeys = TemporaryTable(
     "protected_keys", .heldPlans, .nextUse, "collection INTEGER, key", key: "collection, key")
+
+  /// Reasons for which rows were marked, and are not any more: rows of `cascade_marked`.
+  package static let takenMarks = TemporaryTable(
+    "taken_marks", .marks, .call,
+    "collection INTEGER, key, via_collection INTEGER, via_key, name INTEGER, rule INTEGER, batch INTEGER, "
+      + "at INTEGER, old TEXT",
+    and: ["CREATE INDEX temp.taken_marks_key ON taken_marks(collection, key)"])
 
   /// Nodes on their way into another table, before they have a number: `id` is null until then.
   package static let staged = TemporaryTable(

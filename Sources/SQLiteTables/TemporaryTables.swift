@@ -11,7 +11,7 @@ package struct TemporaryTable: Hashable, Sendable {
   package enum Owner: String, CaseIterable, Sendable {
     case transaction, changes, flush, closure, leases, candidates, journalReader, danglingScan
     case reachability, unreachableOrder, reorder, plan, heldPlans, identities, validation, undo
-    case files
+    case files, marks
   }
 
   /// How long rows live.

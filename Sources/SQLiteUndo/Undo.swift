@@ -23,6 +23,7 @@ extension Writer {
     if attachment.isDetached { throw StoreError.detached }
     lock.policy = manners
     defer { lock.policy = .none }
+    if try isOfMarks(batch) { return try undo(marksOf: batch, by: author, at: now) }
     let origin = try db.integer("SELECT origin FROM cascade_ledger WHERE seq = ?", .integer(batch))
     var undo = Undo(
       writer: self, batch: batch, origin: origin ?? batch, author: author, now: now,

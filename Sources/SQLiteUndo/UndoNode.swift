@@ -16,6 +16,7 @@ extension Writer {
   package func separate(_ node: Node) throws -> [Int64] {
     if attachment.isDetached { throw StoreError.detached }
     return try group {
+      if let batch = try separateMarks(of: node) { return [batch] }
       try choose(node)
       return try db.all(
         generated: """

@@ -2,7 +2,7 @@
 struct CollectionReader {
   private static let keys = [
     "table", "key", "types", "replace", "undo", "unreferenced", "hold", "fetched", "was",
-    "expires", "keepDeleted",
+    "expires", "keepDeleted", "softDelete",
   ]
 
   private let entry: ModelValue
@@ -24,6 +24,7 @@ struct CollectionReader {
       fields["was"].map { FormerNamesReader(collection: name).read($0, into: &model.formerNames) }
       model.keptDeleted[name] = fields["keepDeleted"]?.bool()
       fields["expires"].map { model.expiries[name] = ExpiryReader.read($0) }
+      fields["softDelete"].map { model.softDeletions[name] = SoftDeletionReader.read($0) }
       let fetched = fields["fetched"].map(FetchedReader.read) ?? [:]
       if !fetched.isEmpty { model.fetched[name] = fetched }
     }
@@ -40,7 +41,7 @@ struct CollectionReader {
   }
 
   private func managed(_ fields: Fields) -> StoreModel.Collection {
-    for key in ["key", "replace", "undo", "expires", "keepDeleted"] {
+    for key in ["key", "replace", "undo", "expires", "keepDeleted", "softDelete"] {
       fields[key]?.addProblem("\"\(key)\" applies to a table, but \"table\" is missing")
     }
     return .managed(types: fields["types"].map(types) ?? [:])

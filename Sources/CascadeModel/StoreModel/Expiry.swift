@@ -4,10 +4,26 @@ package enum Expiry: Hashable, Sendable {
   case age(column: String, after: Duration, form: TimeForm?)
   /// An SQL expression says so.
   case condition(String)
+  /// The row has been marked for so long: since the time in the column, or since the mark was seen.
+  case marked(column: String?, after: Duration, form: TimeForm?)
 
   package var column: String? {
-    if case .age(let column, _, _) = self { column } else { nil }
+    switch self {
+    case .age(let column, _, _): column
+    case .marked(let column, _, _): column
+    case .condition: nil
+    }
   }
+
+  /// How old a row becomes; nil for a condition.
+  package var age: Duration? {
+    switch self {
+    case .age(_, let age, _), .marked(_, let age, _): age
+    case .condition: nil
+    }
+  }
+
+  package var isOfMarks: Bool { if case .marked = self { true } else { false } }
 }
 
 /// What the values of a column say as times.
@@ -39,7 +55,7 @@ struct ExpiryReader {
 
 extension ModelValue {
   /// An SQL expression about a row. The database checks it where it is used.
-  fileprivate func condition() -> String? {
+  func condition() -> String? {
     guard let text = string("an SQL expression") else { return nil }
     do {
       guard let variable = try SQLExpression(text).variables.first else { return text }
@@ -63,15 +79,25 @@ extension Expiry {
         "as": form.map { .string($0.rawValue) } ?? .null,
       ]
     case .condition(let text): ["when": .string(text)]
+    case .marked(let column, let age, let form):
+      [
+        "marked": column.map { .string($0) } ?? .null, "after": .integer(age.inMilliseconds),
+        "as": form.map { .string($0.rawValue) } ?? .null,
+      ]
     }
   }
 
   package init?(_ json: JSON) {
     if let text = json["when"]?.string {
       self = .condition(text)
-    } else if let column = json["column"]?.string, let after = json["after"]?.integer {
-      let form = json["as"]?.string.flatMap(TimeForm.init(rawValue:))
-      self = .age(column: column, after: .milliseconds(after), form: form)
+      return
+    }
+    guard let after = json["after"]?.integer.map({ Duration.milliseconds($0) }) else { return nil }
+    let form = json["as"]?.string.flatMap(TimeForm.init(rawValue:))
+    if let mark = json["marked"] {
+      self = .marked(column: mark.string, after: after, form: form)
+    } else if let column = json["column"]?.string {
+      self = .age(column: column, after: after, form: form)
     } else {
       return nil
     }

@@ -6,6 +6,7 @@ extension StoreModel {
       + Changes.of("relationship", byName(relationships), byName(old.relationships))
       + Changes.of("keepDeleted of", keptDeleted, old.keptDeleted)
       + Changes.of("expiry of", expiries, old.expiries)
+      + Changes.of("softDelete of", softDeletions, old.softDeletions)
       + Changes.of("fetched property of", fetched, old.fetched)
       + Changes.of("former name of", formerNames.collections, old.formerNames.collections)
       + Changes.of("former name of root", formerNames.roots, old.formerNames.roots)

@@ -123,11 +123,21 @@ extension StoreModel {
 
   package var keepsAnyDeleted: Bool { collections.keys.contains(where: keepsDeleted) }
 
+  /// What lets rows of a collection go by their age, or some time after they were marked.
+  package var ages: [(collection: String, expiry: Expiry)] {
+    let all =
+      expiries.map { (collection: $0.key, expiry: $0.value) }
+      + softDeletions.compactMap { mark in
+        mark.value.expiry.map { (collection: mark.key, expiry: $0) }
+      }
+    return all.sorted { ($0.collection, $0.expiry.isOfMarks ? 1 : 0) < ($1.collection, $1.expiry.isOfMarks ? 1 : 0) }
+  }
+
   /// The schedule of a kind. If the model has `sweeps`, only the kinds named there run
   /// automatically, and what the age of rows demands.
   package func schedule(of kind: SweepKind) -> Schedule {
     if let schedule = sweeps?[kind] { return schedule }
-    if kind == .expired { return expiries.isEmpty ? .never : .hourly }
+    if kind == .expired { return ages.isEmpty ? .never : .hourly }
     if sweeps != nil { return .never }
     switch kind {
     case .cascade, .refcount: return .immediate

@@ -23,6 +23,8 @@ package struct StoreModel: Hashable, Sendable {
   package internal(set) var keptDeleted: [String: Bool] = [:]
   /// By collection.
   package internal(set) var expiries: [String: Expiry] = [:]
+  /// By collection.
+  package internal(set) var softDeletions: [String: SoftDeletion] = [:]
   /// By collection, then by name.
   package internal(set) var fetched: [String: [String: FetchedProperty]] = [:]
   /// In the order of the file.

@@ -98,6 +98,7 @@ extension Call {
 
 extension DeletionJob.Subject {
   fileprivate var told: JSON {
+    if case .marks = self { return ["softDelete": true] }
     guard case .overdue(let overdue) = self else { return json }
     return ["collection": .string(overdue.collection), "expires": true]
   }
@@ -129,7 +130,7 @@ extension DeletionJob {
   var kindsOfPlan: JSON { overdue == nil ? [] : [.string(SweepKind.expired.rawValue)] }
 
   var heldText: String {
-    "job \(number) waits for approval: it would delete "
+    "job \(number) waits for approval: it would \(lastMark == nil ? "delete" : "mark") "
       + "\(((total ?? 0) - deletedCount).counted("node", "nodes")); `cascadectl approve \(plan ?? 0)` allows it"
   }
 

@@ -104,7 +104,7 @@ extension StoreService {
     ]
     tell(
       job.state == .done ? .info : .warning, .jobEnded,
-      "job \(job.number) of \(job.request.author.printable) \(what[job.state] ?? "is done"), deleted "
+      "job \(job.number) of \(job.request.author.printable) \(what[job.state] ?? "is done"), \(job.lastMark == nil ? "deleted" : "marked") "
         + nodes(job.deletedCount),
       [
         (.deleted, String(job.deletedCount)), (.batch, job.batch.map { String($0) } ?? ""),

@@ -38,7 +38,7 @@ extension StoreService {
   /// Counts again. Nil if no collection has rows that expire, or nothing can be read.
   @discardableResult
   func countOverdue() async -> OverdueCount? {
-    if configuration.model.expiries.isEmpty || condition.isAtRest { return nil }
+    if configuration.model.ages.isEmpty || condition.isAtRest { return nil }
     let start = ContinuousClock.now
     let count = try? await reader.read { try $0.countOverdue(at: SystemClock.wall()) }
     passes.count = count ?? passes.count
@@ -50,7 +50,7 @@ extension StoreService {
   func followOverdue() async {
     while !Task.isCancelled {
       if isServed { await countOverdue() }
-      let pause = configuration.model.expiries.isEmpty ? .seconds(3_600) : passes.pause
+      let pause = configuration.model.ages.isEmpty ? .seconds(3_600) : passes.pause
       do { try await EventLoop.sleep(for: pause, tolerance: pause / 10) } catch { return }
     }
   }

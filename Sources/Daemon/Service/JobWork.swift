@@ -26,6 +26,27 @@ extension StoreService {
     }
   }
 
+  /// Follows what was marked, and returns what became of it; nil if there was nothing.
+  func followMarks() async throws -> DeletionJob? {
+    if configuration.model.softDeletions.isEmpty { return nil }
+    var last: DeletionJob?
+    while let number = try await inTurn({ try await onStore { try await writer.beginMarks() } }) {
+      let bell = jobsChanged.subscribe()
+      wakeUp()
+      while let job = try await reader.read({ try $0.job(number) }) {
+        last = job
+        if job.state != .running { return job }
+        try await bell.wait()
+      }
+    }
+    return last
+  }
+
+  /// What was seen to be marked is followed. Where that did nothing, nothing is told.
+  private func noteEnd(ofMarks job: DeletionJob) {
+    if job.batch != nil || job.state == .held || !job.blocked.isEmpty { report(job) }
+  }
+
   func cancel(job number: Int64) async throws -> DeletionJob? {
     let job = try await inTurn { try await onStore { try await writer.cancel(job: number) } }
     if let job { openJobs.removeAll { $0.number == job.number } }
@@ -41,7 +62,13 @@ extension StoreService {
     openJobs = open
     guard let job else { return false }
     if job.state != .running {
-      if job.overdue == nil { report(job) } else { noteEnd(of: job) }
+      if job.lastMark != nil {
+        noteEnd(ofMarks: job)
+      } else if job.overdue == nil {
+        report(job)
+      } else {
+        noteEnd(of: job)
+      }
       retriesFiles = true
     }
     jobsChanged.ring()
@@ -62,6 +89,10 @@ extension StoreWriter {
     try attached().writer.beginExpired(at: SystemClock.wall())
   }
 
+  func beginMarks() throws -> Int64? {
+    try attached().writer.beginMarks(at: SystemClock.wall())
+  }
+
   func cancel(job: Int64) throws -> DeletionJob? {
     try attached().writer.cancel(job: job, at: SystemClock.wall())
   }
@@ -70,6 +101,7 @@ extension StoreWriter {
   func carryOutJob() throws -> (DeletionJob?, open: [DeletionJob]) {
     defer { progress.set(nil) }
     let writer = try attached().writer
+    if configuration.model.schedule(of: .cascade) == .immediate { _ = try beginMarks() }
     let known = try writer.openJobs
     guard let next = known.first(where: { $0.state == .running })?.number else {
       return (nil, known)

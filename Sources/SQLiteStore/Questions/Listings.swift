@@ -118,6 +118,7 @@ extension Reader {
             EXISTS (SELECT 1 FROM cascade_trash_layout WHERE batch = l.seq AND remaining > 0)
               OR EXISTS (SELECT 1 FROM cascade_trash_file WHERE batch = l.seq AND fate = ?3)
               OR l.seq IN (SELECT batch FROM cascade_released_file)
+              OR EXISTS (SELECT 1 FROM cascade_marked WHERE batch = l.seq)
           FROM cascade_ledger AS l
           WHERE l.seq > ?1 AND (l.deleted > 0 OR l.undone_at IS NOT NULL
             OR EXISTS (SELECT 1 FROM cascade_trash_layout WHERE batch = l.seq AND kind <> 'name')
@@ -148,7 +149,10 @@ extension Reader {
       """
       SELECT c.name, sum(l.count) FROM cascade_trash_layout AS l
       JOIN cascade_collection AS c ON c.id = l.collection
-      WHERE l.batch = ? AND l.kind IN ('row', 'object') GROUP BY 1
+      WHERE l.batch = ?1 AND l.kind IN ('row', 'object') GROUP BY 1
+      UNION ALL
+      SELECT c.name, count(*) FROM (SELECT DISTINCT collection, key FROM cascade_marked
+        WHERE batch = ?1 AND rule) AS m JOIN cascade_collection AS c ON c.id = m.collection GROUP BY 1
       """, .integer(batch)
     ) { ($0.text(0), Int($0.integer(1))) }
     return Dictionary(counts, uniquingKeysWith: +)

@@ -15,7 +15,15 @@ extension Reader {
   }
 
   package func plan(of subject: DeletionJob.Subject) throws -> Plan {
-    try plan(at: SystemClock.wall()) {
+    if case .marks(let after, let last) = subject {
+      return try db.snapshot {
+        let closure = MarkClosure(
+          try binding(), rulesSeen: Rules(rawValue: try db.meta(.rulesSeen) ?? 0))
+        try closure.find(Slice(low: after, high: last), batch: nil, db)
+        return try db.planOfMarking(model)
+      }
+    }
+    return try plan(at: SystemClock.wall()) {
       let binding = try binding()
       try db.findNodes(of: subject, binding, db.numbers(binding))
       try db.run("INSERT OR IGNORE INTO temp.dead SELECT id FROM temp.unreachable_nodes")

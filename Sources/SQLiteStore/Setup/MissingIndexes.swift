@@ -32,7 +32,7 @@ extension Binding {
 extension Binding {
   /// By which overdue rows are found.
   private var columnsOfTimes: [(table: Table, columns: [String])] {
-    model.expiries.sorted { $0.key < $1.key }.compactMap { collection, expiry in
+    model.ages.compactMap { collection, expiry in
       guard let table = collections[collection]?.table,
         let column = expiry.column.flatMap(table.column)
       else { return nil }

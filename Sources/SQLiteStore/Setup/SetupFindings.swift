@@ -46,7 +46,9 @@ extension Reader {
     let rules = try Counters(db, behind: 0).rulesSeen
     let refusals = RequiredDenials(
       binding: binding, rulesSeen: rules, protected: try db.protectedCollections)
-    let wanted = WatchTriggers(watches: watches, binding: binding).all + refusals.triggers
+    let wanted =
+      WatchTriggers(watches: watches, binding: binding).all + binding.markTriggers
+      + refusals.triggers
     let found = try Set(db.ourTriggers())
     let names = Set(found.map(\.name))
     return wanted.filter { !found.contains($0) }.map { trigger in

@@ -1,0 +1,9 @@
+import PostgresSupport
+import StoreDefinition
+import Testing
+
+@Suite("Rows that are marked, on PostgreSQL", .enabled(if: Cluster.isInstalled, "\(Cluster.missing)"))
+struct MarkTests {
+  @Test("Rows are gone for others", arguments: Marks.Claim.allCases)
+  func claim(_ claim: Marks.Claim) throws { try Marks(PostgresUnderTest()).expect(claim) }
+}

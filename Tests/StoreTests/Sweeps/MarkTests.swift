@@ -1,0 +1,9 @@
+import StoreDefinition
+import StoreFixtures
+import Testing
+
+@Suite("Rows that are marked")
+struct MarkTests {
+  @Test("Rows are gone for others", arguments: Marks.Claim.allCases)
+  func claim(_ claim: Marks.Claim) throws { try Marks(SQLiteUnderTest()).expect(claim) }
+}
