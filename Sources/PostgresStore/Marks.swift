@@ -30,7 +30,7 @@ extension PostgresWriter: MarkFollowing {
     marksOf given: DeletionJob, at now: Int64, _ manners: StepPolicy
   ) throws -> DeletionJob {
     var job = given
-    try comeBack("e.job = \(job.number)")
+    try comeBack(ofJob: job.number)
     let closure = MarkClosure(store, job: job.number)
     let blocked = try store.transaction(.repeatableRead) { () -> [Reason]? in
       try closure.find(batch: job.batch)
@@ -128,7 +128,6 @@ private struct MarkSteps {
       low = slice.upperBound
       try manners.pause(.zero)
     }
-    try store.transaction { try addReasonsOfMarked() }
   }
 
   /// What an earlier run marked comes first.
@@ -162,6 +161,7 @@ private struct MarkSteps {
       try writeReasons(slice)
       let counts = try closure.counts(slice)
       try mark(slice)
+      try writeReasonsOfMarked(slice)
       guard let batch = next.batch else { return }
       let notices = try closure.notices(slice, batch: batch, at: now)
       next.deletedCount += counts.values.reduce(0, +)
@@ -202,7 +202,7 @@ private struct MarkSteps {
         FROM cascade.marking m JOIN cascade.mark_reason r ON r.collection = m.collection AND r.key = m.key
         JOIN cascade.marking v ON v.job = m.job AND v.seq = r.via
         JOIN \(table.name) s ON \(table.key.equal("s", text: "m.key"))
-        WHERE \(isNew(slice)) AND m.collection = \(table.number) AND m.via IS NOT NULL AND v.seq < m.seq
+        WHERE \(isNew(slice)) AND m.collection = \(table.number) AND m.via IS NOT NULL AND v.seq <= \(slice.upperBound)
         AND \(MarkClosure.isReason)
         ON CONFLICT(collection, key, rule, name, via_collection, via_key)
         DO UPDATE SET batch = excluded.batch, at = excluded.at, old = excluded.old
@@ -224,16 +224,15 @@ private struct MarkSteps {
     }
   }
 
-  /// Rows that were marked because of others follow one more.
-  private func addReasonsOfMarked() throws {
+  /// What was marked before may follow what is marked now, too.
+  private func writeReasonsOfMarked(_ slice: Range<Int64>) throws {
     try db.run(
       """
       INSERT INTO cascade.marked
       SELECT r.collection, r.key, v.collection, v.key, r.name, r.rule,
         \(job.batch.map(String.init) ?? "NULL")::bigint, \(now), NULL
-      FROM cascade.mark_reason r JOIN cascade.marking v ON v.job = \(job.number) AND v.seq = r.via
-      WHERE NOT EXISTS (SELECT FROM cascade.marking m
-        WHERE m.job = \(job.number) AND m.collection = r.collection AND m.key = r.key)
+      FROM cascade.marking v JOIN cascade.mark_reason r ON r.via = v.seq
+      WHERE v.job = \(job.number) AND v.seq > \(slice.lowerBound) AND v.seq <= \(slice.upperBound)
       AND \(MarkClosure.isReason) AND EXISTS (SELECT FROM cascade.marked x
         WHERE x.collection = r.collection AND x.key = r.key AND x.rule <> 0)
       ON CONFLICT DO NOTHING

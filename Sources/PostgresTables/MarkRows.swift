@@ -24,7 +24,7 @@ package enum MarkRows {
       is_done boolean NOT NULL DEFAULT false, PRIMARY KEY(job, collection, key));
     CREATE INDEX IF NOT EXISTS marking_order ON cascade.marking(job, seq);
     -- Edges by which nodes follow those in the place `via`; nodes that lost edges which count, and whether some remain;
-    -- nodes that must not be marked, and why; and reasons that do not hold any more.
+    -- nodes that must not be marked, and why.
     CREATE UNLOGGED TABLE IF NOT EXISTS cascade.mark_reason(
       collection int NOT NULL, key text NOT NULL, rule smallint NOT NULL, name text NOT NULL, via bigint NOT NULL,
       PRIMARY KEY(collection, key, rule, name, via));
@@ -34,7 +34,11 @@ package enum MarkRows {
       remains boolean NOT NULL DEFAULT false, PRIMARY KEY(collection, key, rule, name));
     CREATE UNLOGGED TABLE IF NOT EXISTS cascade.mark_denied(
       collection int NOT NULL, key text NOT NULL, why text NOT NULL, PRIMARY KEY(collection, key));
-    CREATE UNLOGGED TABLE IF NOT EXISTS cascade.mark_taken(LIKE cascade.marked);
+    -- What is unmarked: the nodes with which it begins, and what was marked because of these; and the row of `mark` by
+    -- which a trigger told of it.
+    CREATE UNLOGGED TABLE IF NOT EXISTS cascade.coming_back(
+      seq bigint GENERATED ALWAYS AS IDENTITY, collection int NOT NULL, key text NOT NULL,
+      is_first boolean NOT NULL DEFAULT false, event bigint, PRIMARY KEY(collection, key));
     """
 
   /// Within a transaction, triggers do not tell what the daemon marks.

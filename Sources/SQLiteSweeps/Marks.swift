@@ -84,8 +84,8 @@ extension Writer {
 
   /// The rows whose marks are followed are unmarked: an operator does not want what follows.
   func takeBack(marks events: Slice) throws {
-    let last = try lastMark
     try group {
+      let last = try lastMark
       for table in binding.marked.values {
         try db.run(
           generated: """
@@ -138,7 +138,6 @@ private struct MarkSteps {
       }
       try writer.yieldLock()
     }
-    try writer.group { try addReasonsOfMarked() }
   }
 
   /// The table refuses that a row is marked.
@@ -163,6 +162,7 @@ private struct MarkSteps {
         try writeReasons(slice)
         let counts = try db.countsOfMarking(slice)
         try mark(slice, since: last)
+        try writeReasonsOfMarked(slice)
         if let batch = writer.sweepRun.job!.batch {
           let notices = try closure.notices(slice, batch: batch, db)
           try note(counts, notices, batch)
@@ -220,10 +220,24 @@ private struct MarkSteps {
         FROM temp.marking AS m CROSS JOIN temp.mark_reason AS r ON r.collection = m.collection AND r.key = m.key
         CROSS JOIN temp.marking AS v ON v.seq = r.via
         CROSS JOIN \(nodes.rows) AS d ON \(nodes.hasKey("d", "m.key"))
-        WHERE \(new) AND m.collection = \(nodes.id) AND m.via IS NOT NULL AND v.seq < m.seq
+        WHERE \(new) AND m.collection = \(nodes.id) AND m.via IS NOT NULL AND v.seq <= \(bind: slice.high)
         AND \(MarkClosure.isReason)
         """)
     }
+  }
+
+  /// What was marked before may follow what is marked now, too.
+  private func writeReasonsOfMarked(_ slice: Slice) throws {
+    let end: Query = "\(bind: .integer(writer.sweepRun.job!.batch)), \(writer.clock.now)"
+    try db.run(
+      """
+      INSERT OR IGNORE INTO cascade_marked
+      SELECT r.collection, r.key, v.collection, v.key, r.name, r.rule, \(end), NULL
+      FROM temp.marking AS v CROSS JOIN temp.mark_reason AS r ON r.via = v.seq
+      WHERE \(slice.contains("v.seq")) AND \(MarkClosure.isReason)
+      AND EXISTS (SELECT 1 FROM cascade_marked AS x
+        WHERE x.collection = r.collection AND x.key = r.key AND x.rule)
+      """)
   }
 
   private func mark(_ slice: Slice, since last: Int64) throws {
@@ -241,20 +255,6 @@ private struct MarkSteps {
       """
       DELETE FROM cascade_mark WHERE seq > \(bind: last) AND EXISTS (SELECT 1 FROM temp.marking AS m
         WHERE m.collection = cascade_mark.collection AND m.key = cascade_mark.key AND \(isFollower))
-      """)
-  }
-
-  /// Rows that were marked because of others follow one more.
-  private func addReasonsOfMarked() throws {
-    try db.run(
-      """
-      INSERT OR IGNORE INTO cascade_marked
-      SELECT r.collection, r.key, v.collection, v.key, r.name, r.rule,
-        \(bind: .integer(writer.sweepRun.job!.batch)), \(writer.clock.now), NULL
-      FROM temp.mark_reason AS r CROSS JOIN temp.marking AS v ON v.seq = r.via
-      WHERE (r.collection, r.key) NOT IN (SELECT collection, key FROM temp.marking)
-      AND \(MarkClosure.isReason)
-      AND EXISTS (SELECT 1 FROM cascade_marked AS x WHERE x.collection = r.collection AND x.key = r.key AND x.rule)
       """)
   }
 }

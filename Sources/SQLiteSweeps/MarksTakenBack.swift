@@ -1,19 +1,21 @@
 internal import CascadeEngine
 internal import CascadeModel
 internal import CascadeSQLite
-package import SQLiteBinding
+internal import SQLiteBinding
 internal import SQLiteEdges
 internal import SQLiteJournal
 internal import SQLiteRules
 package import SQLiteTables
 
-/// Rows that come back for others. The triggers tell that they do, so what follows them is found like the rest: by
-/// the next job.
+/// Rows that come back for others.
+///
+/// 1. What was marked because of them comes back if no other marked row is a reason, which itself does not come back
+///    with it: rows that are reasons for each other do not keep each other.
+/// 2. An edge that counts is a reason with all of its name: where one of these ends comes back, so does the node.
+/// 3. Triggers tell of each row that comes back, so a daemon that is stopped goes on with what follows these.
 extension Writer {
-  /// What was unmarked by these rows of `cascade_mark` brings back what was marked because of it alone. Returns how
-  /// much that was, by collection.
-  @discardableResult
-  package func comeBack(_ events: Slice) throws -> [String: Int] {
+  /// What was unmarked by these rows of `cascade_mark` brings back what was marked because of it alone.
+  func comeBack(_ events: Slice) throws {
     let unmarked = binding.marked.values.map { table in
       """
       SELECT e.collection, e.key FROM main.cascade_mark AS e CROSS JOIN \(table.nodes.rows) AS d
@@ -21,59 +23,113 @@ extension Writer {
       WHERE e.seq > \(events.low) AND e.seq <= \(events.high) AND e.collection = \(table.nodes.id)
       AND NOT \(table.isMarked("d"))
       """
-    }.joined(separator: " UNION ")
-    if unmarked.isEmpty { return [:] }
-    // The application has unmarked them itself.
-    _ = try group {
-      try db.run(generated: "DELETE FROM cascade_marked WHERE (collection, key) IN (\(unmarked))")
     }
-    return try takeBackAll(reasons: "(x.via_collection, x.via_key) IN (\(unmarked))")
+    if unmarked.isEmpty { return }
+    _ = try bringBack(unmarked.joined(separator: " UNION "))
   }
 
-  package func takeBackAll(reasons: String) throws -> [String: Int] {
-    var all: [String: Int] = [:]
-    while let back = try takeBack(reasons: reasons) {
-      all.merge(back, uniquingKeysWith: +)
+  /// Unmarks these nodes, as far as they are marked, and what was marked because of them alone. Returns how many rows
+  /// these were, by collection.
+  package func bringBack(_ nodes: String) throws -> [String: Int] {
+    try group { try findComingBack(nodes) }
+    defer { try? db.empty(.comingBack) }
+    let last = try db.integer("SELECT max(seq) FROM temp.coming_back") ?? 0
+    var back: [String: Int] = [:]
+    var low = try firstToUnmark().map { $0 - 1 } ?? last
+    while low < last {
+      let slice = Slice(low: low, high: min(last, low + max(lock.fewNodes, lock.pace.rows)))
+      back.merge(try group { try unmark(slice) }, uniquingKeysWith: +)
+      low = slice.high
       try yieldLock()
     }
-    return all
+    try group { try forgetReasons() }
+    return back
   }
 
-  /// Drops some of these reasons `x` for which rows are marked, and unmarks the rows that have no other. Returns how
-  /// many these were; nil if there was no reason.
-  private func takeBack(reasons: String) throws -> [String: Int]? {
-    try group {
-      try db.empty(.takenMarks)
-      try db.run(
-        generated: """
-          INSERT INTO temp.taken_marks SELECT x.* FROM cascade_marked AS x WHERE \(reasons)
-          LIMIT \(max(lock.fewNodes, lock.pace.rows))
-          """)
-      if db.changes == 0 { return nil }
-      // A node that has an edge again which counts does not go for want of such edges.
-      let isOfName = "t.collection = x.collection AND t.key = x.key AND t.rule = x.rule AND t.name = x.name"
-      let isSame = "t.via_collection = x.via_collection AND t.via_key = x.via_key"
-      try db.run(
-        generated: """
-          DELETE FROM cascade_marked AS x WHERE EXISTS (SELECT 1 FROM temp.taken_marks AS t
-            WHERE \(isOfName) AND (x.rule & \(Rules.counting.rawValue) OR \(isSame)))
-          """)
-      let back = try binding.marked.values.map {
-        ($0.nodes.collection, try unmarkTaken(in: $0))
-      }
-      return Dictionary(uniqueKeysWithValues: back.filter { $0.1 > 0 })
-    }
+  /// What an application has unmarked itself is done already.
+  private func firstToUnmark() throws -> Int64? {
+    try db.integer(
+      """
+      SELECT min(b.seq) FROM temp.coming_back AS b CROSS JOIN cascade_marked AS x
+        ON x.collection = b.collection AND x.key = b.key
+      """)
   }
 
-  private func unmarkTaken(in table: MarkedTable) throws -> Int {
-    let nodes = table.nodes
+  private func findComingBack(_ nodes: String) throws {
+    try db.empty(.comingBack)
     try db.run(
       generated: """
-        UPDATE \(nodes.rows) AS d SET \(table.unmarking(replaced: "t.old"))
-        FROM (SELECT key, max(old) AS old FROM temp.taken_marks WHERE collection = \(nodes.id) GROUP BY key) AS t
-        WHERE \(nodes.hasKey("d", "t.key")) AND \(table.isMarked("d"))
-        AND NOT EXISTS (SELECT 1 FROM cascade_marked AS x WHERE x.collection = \(nodes.id) AND x.key = t.key)
+        INSERT OR IGNORE INTO temp.coming_back(collection, key, is_first)
+        SELECT n.collection, n.key, 1 FROM (\(nodes)) AS n
+        WHERE EXISTS (SELECT 1 FROM cascade_marked AS x WHERE x.collection = n.collection AND x.key = n.key)
+        OR EXISTS (SELECT 1 FROM cascade_marked AS x WHERE x.via_collection = n.collection AND x.via_key = n.key)
         """)
-    return db.changes
+    repeat {
+      try db.run(
+        """
+        INSERT OR IGNORE INTO temp.coming_back(collection, key)
+        SELECT x.collection, x.key FROM temp.coming_back AS b
+        CROSS JOIN cascade_marked AS x ON x.via_collection = b.collection AND x.via_key = b.key
+        WHERE x.rule AND NOT EXISTS (SELECT 1 FROM cascade_marked AS o
+          WHERE o.collection = x.collection AND o.key = x.key AND NOT o.rule)
+        """)
+    } while db.changes > 0
+    repeat {
+      try db.run(
+        """
+        DELETE FROM temp.coming_back AS b WHERE NOT b.is_first AND EXISTS (
+          SELECT 1 FROM cascade_marked AS x WHERE x.collection = b.collection AND x.key = b.key
+          AND NOT EXISTS (SELECT 1 FROM cascade_marked AS y
+            CROSS JOIN temp.coming_back AS v ON v.collection = y.via_collection AND v.key = y.via_key
+            WHERE y.collection = x.collection AND y.key = x.key AND y.rule = x.rule AND y.name = x.name
+            AND (y.rule & \(Rules.counting.rawValue)
+              OR y.via_collection = x.via_collection AND y.via_key = x.via_key)))
+        """)
+    } while db.changes > 0
+  }
+
+  private func unmark(_ slice: Slice) throws -> [String: Int] {
+    var back: [String: Int] = [:]
+    let start = try lastMark
+    for table in binding.marked.values {
+      let nodes = table.nodes
+      try db.run(
+        """
+        UPDATE \(nodes.rows) AS d SET \(table.unmarking(replaced: "b.old"))
+        FROM (SELECT key, (SELECT max(x.old) FROM cascade_marked AS x
+            WHERE x.collection = \(nodes.id) AND x.key = c.key) AS old
+          FROM temp.coming_back AS c WHERE c.collection = \(nodes.id) AND \(slice.contains("c.seq"))) AS b
+        WHERE \(nodes.hasKey("d", "b.key")) AND \(table.isMarked("d"))
+        """)
+      if db.changes > 0 { back[nodes.collection] = db.changes }
+    }
+    try db.run(
+      """
+      DELETE FROM cascade_marked WHERE (collection, key) IN (
+        SELECT c.collection, c.key FROM temp.coming_back AS c WHERE \(slice.contains("c.seq")))
+      """)
+    try db.run(
+      """
+      UPDATE temp.coming_back AS c SET event = (SELECT e.seq FROM cascade_mark AS e
+        WHERE e.seq > \(bind: start) AND e.collection = c.collection AND e.key = c.key)
+      WHERE \(slice.contains("c.seq"))
+      """)
+    return back
+  }
+
+  /// What has come back is no reason any more. What the triggers told of it was followed.
+  private func forgetReasons() throws {
+    try db.run(
+      """
+      DELETE FROM cascade_marked WHERE (collection, key, rule, name) IN (
+        SELECT y.collection, y.key, y.rule, y.name FROM temp.coming_back AS b CROSS JOIN cascade_marked AS y
+          ON y.via_collection = b.collection AND y.via_key = b.key
+        WHERE y.rule & \(Rules.counting.rawValue))
+      OR rule AND (via_collection, via_key) IN (SELECT collection, key FROM temp.coming_back)
+      """)
+    try db.run(
+      """
+      DELETE FROM cascade_mark WHERE seq IN (SELECT event FROM temp.coming_back WHERE event IS NOT NULL)
+      """)
   }
 }

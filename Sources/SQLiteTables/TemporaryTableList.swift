@@ -5,7 +5,7 @@ internal import SQLiteBinding
 extension TemporaryTable {
   package static let all: [TemporaryTable] = [
     known, staged, unreachableNodes, dueCandidates, endedCandidates, candidateEdges, reachableNodes,
-    unusedIdentities, touched, queriedFiles, waitingKeys, givenUp, protectedKeys, takenMarks,
+    unusedIdentities, touched, queriedFiles, waitingKeys, givenUp, protectedKeys, comingBack,
 
     // MARK: A scan of whole tables
 
@@ -273,12 +273,12 @@ extension TemporaryTable {
   package static let protectedKeys = TemporaryTable(
     "protected_keys", .heldPlans, .nextUse, "collection INTEGER, key", key: "collection, key")
 
-  /// Reasons for which rows were marked, and are not any more: rows of `cascade_marked`.
-  package static let takenMarks = TemporaryTable(
-    "taken_marks", .marks, .call,
-    "collection INTEGER, key, via_collection INTEGER, via_key, name INTEGER, rule INTEGER, batch INTEGER, "
-      + "at INTEGER, old TEXT",
-    and: ["CREATE INDEX temp.taken_marks_key ON taken_marks(collection, key)"])
+  /// What is unmarked: the nodes with which it begins, and what was marked because of these.
+  package static let comingBack = TemporaryTable(
+    "coming_back", .marks, .nextUse,
+    "seq INTEGER PRIMARY KEY, collection INTEGER NOT NULL, key NOT NULL, "
+      + "is_first INTEGER NOT NULL DEFAULT 0, event INTEGER",
+    and: ["CREATE UNIQUE INDEX temp.coming_back_key ON coming_back(collection, key)"])
 
   /// Nodes on their way into another table, before they have a number: `id` is null until then.
   package static let staged = TemporaryTable(

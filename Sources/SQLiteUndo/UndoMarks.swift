@@ -19,15 +19,10 @@ extension Writer {
 
   func undo(marksOf batch: Int64, by author: String, at now: Int64) throws -> UndoResult {
     try adaptToSchema()
-    let first = try lastMark
-    var back = try takeBackAll(reasons: "x.batch = \(batch)")
+    let first = "SELECT collection, key FROM cascade_marked WHERE batch = \(batch)"
+    let hasFirst = try db.integer(generated: "\(first) AND NOT rule LIMIT 1") != nil
+    let back = try bringBack(hasFirst ? "\(first) AND NOT rule" : first)
     if back.isEmpty { throw try refusal(of: batch) }
-    // Triggers have told what came back, and may tell what follows.
-    var seen = first
-    while case let last = try lastMark, last > seen {
-      back.merge(try comeBack(Slice(low: seen, high: last)), uniquingKeysWith: +)
-      seen = last
-    }
     try group {
       try db.run(
         "UPDATE cascade_ledger SET undone_at = ?, undone_by = ? WHERE seq = ?", .integer(now),
