@@ -16,6 +16,7 @@ package enum DenialText {
   }
 
   package static let leased = "it is leased"
+  package static let protected = "it is protected: "
 
   /// That a node is protected itself, or because another one is: the parts of a sentence.
   package static func protected(
@@ -34,6 +35,11 @@ package enum DenialText {
 }
 
 extension Reason {
+  /// Why a node must not be marked.
+  package static func unmarkable(_ node: Node, because why: String) -> Reason {
+    .mustStay(node, because: why, why.hasPrefix(DenialText.protected) ? .protected : .denied)
+  }
+
   package static func protected(_ node: Node, with root: Node, because reason: String) -> Reason {
     let text = DenialText.protected(
       "\(node)", with: node == root ? nil : "\(root)", because: reason)

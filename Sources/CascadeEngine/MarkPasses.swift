@@ -6,7 +6,7 @@ package import CascadeStore
 /// 1. Triggers write down which rows are marked or unmarked. A job takes what was written down since the last one,
 ///    and owns it: while it waits for an approval, later marks are followed by later jobs.
 /// 2. What was unmarked brings back first what was marked because of it alone.
-/// 3. A job that has ended is not kept: its batch tells what it did.
+/// 3. A job that has ended is kept until the next one begins: its batch tells what it did.
 package protocol MarkFollowing: StoreWriting {
   var model: StoreModel { get }
 

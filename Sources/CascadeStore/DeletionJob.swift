@@ -89,7 +89,7 @@ package struct DeletionJob: Sendable {
 
   /// How its batch is entered in the ledger.
   package func submission(at now: Int64) -> Submission {
-    // A job that follows marks is forgotten at its end, and others may have its number.
+    // A job that follows marks is forgotten soon.
     let number = kind == .marked ? batch ?? number : number
     return Submission(kind, id: "\(kind.rawValue)-\(number)", by: request.author, at: now)
   }

@@ -43,6 +43,9 @@ package protocol StoreReading: AnyObject {
 
   func why(_ destination: Destination, at now: Int64?) throws -> Why
 
+  /// Why a node is marked, as far as that was followed; empty if it is not marked.
+  func marks(of node: Node) throws -> [MarkReason]
+
   // MARK: Lists
 
   func notices(after id: Int64, limit: Int) throws -> [Notice]

@@ -10,6 +10,8 @@ package struct SweepResult: Sendable {
   package var deleted: [Node] = []
   package var deletedCount = 0
   package var edgesRemoved = 0
+  /// Rows that were marked because of others.
+  package var marked = 0
   package var notices = 0
   package var byCollection: [String: Int] = [:]
   package var byRule: [String: Int] = [:]
@@ -71,6 +73,7 @@ package struct SweepResult: Sendable {
     deleted += part.deleted.prefix(room)
     deletedCount += part.deletedCount
     edgesRemoved += part.edgesRemoved
+    marked += part.marked
     notices += part.notices
     files += part.files
     byCollection.merge(part.byCollection, uniquingKeysWith: +)

@@ -1,6 +1,7 @@
 package import CascadeModel
 internal import CascadePostgres
 package import CascadeStore
+internal import PostgresBinding
 internal import PostgresChanges
 internal import PostgresSweeps
 internal import PostgresTables
@@ -32,6 +33,7 @@ extension PostgresWriter {
     if isBindingStale { try store.bind(numbering: false) }
     return try db.savepoint {
       try DeferredConstraints(store).postpone()
+      let marks = try lastMark
       let begun = try db.runAgain(
         "SELECT nextval('cascade.batch'), \(HeldEdges.areAny), \(SparedCauses.exist)"
       ).rows[0]
@@ -51,6 +53,7 @@ extension PostgresWriter {
         }
       }
       file.skipped += restored.skipped
+      try refuseDeniedMarks(behind: marks)
       var completed = submission
       complete(&completed)
       var receipt = try file.finish(completed)
@@ -60,6 +63,20 @@ extension PostgresWriter {
       if hasWaiting { try BlockedNodes(store).lookAgain() }
       return receipt
     }
+  }
+
+  /// The last row of `mark`; nil if no row can be marked.
+  private var lastMark: Int64? {
+    get throws {
+      if store.binding.marked.isEmpty { return nil }
+      return try db.run("SELECT coalesce(max(seq), 0) FROM cascade.mark").integer
+    }
+  }
+
+  private func refuseDeniedMarks(behind last: Int64?) throws {
+    guard let last, try lastMark != last else { return }
+    let denied = try MarkClosure(store, job: 0).denied(behind: last)
+    if !denied.isEmpty { throw Rejection(denied) }
   }
 
   private func beginRestoring(_ batch: Int64) throws {

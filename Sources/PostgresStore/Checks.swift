@@ -31,11 +31,12 @@ struct SetupCheck {
     let marks = store.binding.markProblems.map {
       SetupFinding(kind: .softDelete, table: nil, message: "\($0)")
     }
-    return try marks + ExpiryFindings.all(of: store.model) { overdue in
-      let rows = try store.overdueRows(overdue)
-      _ = try rows.isAny(store)
-      return try (rows.countNoTimes(store), rows.areDoubtful(store))
-    }
+    return try marks
+      + ExpiryFindings.all(of: store.model) { overdue in
+        let rows = try store.overdueRows(overdue)
+        _ = try rows.isAny(store)
+        return try (rows.countNoTimes(store), rows.areDoubtful(store))
+      }
   }
 
   /// What only SQLite knows is accepted, so that a model may move.

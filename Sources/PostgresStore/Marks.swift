@@ -22,6 +22,7 @@ extension PostgresWriter: MarkFollowing {
       job.request.subject = .marks(after: 0, upTo: number)
       try rows.save(job)
       try db.run("UPDATE cascade.mark SET job = \(number) WHERE job IS NULL")
+      try rows.deleteEndedMarks(before: number)
       return number
     }
   }
@@ -65,7 +66,6 @@ extension PostgresWriter: MarkFollowing {
       lostCount: 0, checksum: 0)
   }
 
-  /// What was followed is forgotten, and with it the job.
   private func endMarks(_ given: DeletionJob, _ blocked: [Reason]) throws -> DeletionJob {
     var job = given
     job.state = blocked.isEmpty ? .done : .blocked
@@ -74,7 +74,7 @@ extension PostgresWriter: MarkFollowing {
     try store.transaction {
       try forget(marksOf: job.number)
       try deletePlans(ofFile: job.planFile)
-      try JobRows(store).delete(job.number)
+      try JobRows(store).save(job)
     }
     return job
   }
@@ -128,12 +128,14 @@ private struct MarkSteps {
       low = slice.upperBound
       try manners.pause(.zero)
     }
+    try store.transaction { try completeCountedReasons() }
   }
 
   /// What an earlier run marked comes first.
   private func firstPlace() throws -> Int64? {
     try db.run(
-      "SELECT min(seq) FROM cascade.marking WHERE job = \(job.number) AND NOT is_done").integer
+      "SELECT min(seq) FROM cascade.marking WHERE job = \(job.number) AND NOT is_done"
+    ).integer
   }
 
   /// The table refuses that some of the rows are marked.
@@ -181,7 +183,7 @@ private struct MarkSteps {
 
   /// Why the rows of a slice are marked, with the values that the mark replaces.
   private func writeReasons(_ slice: Range<Int64>) throws {
-    let end = "\(job.batch.map(String.init) ?? "NULL")::bigint, \(now)"
+    let end = entry
     let isFirst = "\(isNew(slice)) AND m.via IS NULL"
     try db.run(
       """
@@ -197,17 +199,22 @@ private struct MarkSteps {
       let table = marked.table
       try db.run(
         """
-        INSERT INTO cascade.marked
-        SELECT m.collection, m.key, v.collection, v.key, r.name, r.rule, \(end), \(marked.replaced("s"))
-        FROM cascade.marking m JOIN cascade.mark_reason r ON r.collection = m.collection AND r.key = m.key
-        JOIN cascade.marking v ON v.job = m.job AND v.seq = r.via
-        JOIN \(table.name) s ON \(table.key.equal("s", text: "m.key"))
-        WHERE \(isNew(slice)) AND m.collection = \(table.number) AND m.via IS NOT NULL AND v.seq <= \(slice.upperBound)
-        AND \(MarkClosure.isReason)
-        ON CONFLICT(collection, key, rule, name, via_collection, via_key)
-        DO UPDATE SET batch = excluded.batch, at = excluded.at, old = excluded.old
+        UPDATE cascade.marking m SET old = \(marked.replaced("s")) FROM \(table.name) s
+        WHERE \(isNew(slice)) AND m.collection = \(table.number) AND m.via IS NOT NULL
+        AND \(table.key.equal("s", text: "m.key"))
         """)
     }
+    try db.run(
+      """
+      INSERT INTO cascade.marked
+      SELECT m.collection, m.key, v.collection, v.key, r.name, r.rule, \(end), m.old
+      FROM cascade.marking m JOIN cascade.mark_reason r ON r.collection = m.collection AND r.key = m.key
+      JOIN cascade.marking v ON v.job = m.job AND v.seq = r.via
+      WHERE \(isNew(slice)) AND m.via IS NOT NULL AND v.seq <= \(slice.upperBound)
+      AND r.rule & \(Rules.cascading.rawValue) <> 0
+      ON CONFLICT(collection, key, rule, name, via_collection, via_key)
+      DO UPDATE SET batch = excluded.batch, at = excluded.at, old = excluded.old
+      """)
   }
 
   private func mark(_ slice: Range<Int64>) throws {
@@ -229,13 +236,29 @@ private struct MarkSteps {
     try db.run(
       """
       INSERT INTO cascade.marked
-      SELECT r.collection, r.key, v.collection, v.key, r.name, r.rule,
-        \(job.batch.map(String.init) ?? "NULL")::bigint, \(now), NULL
+      SELECT r.collection, r.key, v.collection, v.key, r.name, r.rule, NULL, \(now), NULL
       FROM cascade.marking v JOIN cascade.mark_reason r ON r.via = v.seq
       WHERE v.job = \(job.number) AND v.seq > \(slice.lowerBound) AND v.seq <= \(slice.upperBound)
-      AND \(MarkClosure.isReason) AND EXISTS (SELECT FROM cascade.marked x
+      AND r.rule & \(Rules.cascading.rawValue) <> 0 AND EXISTS (SELECT FROM cascade.marked x
         WHERE x.collection = r.collection AND x.key = r.key AND x.rule <> 0)
       ON CONFLICT DO NOTHING
       """)
+    try closure.writeCountedReasons(
+      """
+      EXISTS (SELECT FROM cascade.marking y WHERE y.job = \(job.number) AND y.collection = m.collection
+        AND y.key = m.key AND y.seq > \(slice.lowerBound) AND y.seq <= \(slice.upperBound) AND y.via IS NOT NULL)
+      """, entry)
   }
+
+  /// When all is marked: what a node has lost may have been marked behind it.
+  private func completeCountedReasons() throws {
+    try closure.writeCountedReasons(
+      """
+      EXISTS (SELECT FROM cascade.marked x
+        WHERE x.collection = m.collection AND x.key = m.key AND x.rule <> 0)
+      """, "NULL::bigint, \(now)")
+  }
+
+  /// The batch and the time of a reason.
+  private var entry: String { "\(job.batch.map(String.init) ?? "NULL")::bigint, \(now)" }
 }

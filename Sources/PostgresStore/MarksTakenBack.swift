@@ -10,7 +10,8 @@ internal import PostgresTables
 /// 1. What was marked because of them comes back if no other marked row is a reason, which itself does not come back
 ///    with it: rows that are reasons for each other do not keep each other.
 /// 2. An edge that counts is a reason with all of its name: where one of these ends comes back, so does the node.
-/// 3. Triggers tell of each row that comes back, so a daemon that is stopped goes on with what follows these.
+/// 3. A row that an application has marked again itself stays marked.
+/// 4. Triggers tell of each row that comes back, so a daemon that is stopped goes on with what follows these.
 extension PostgresWriter {
   /// What was unmarked, by the rows of `cascade.mark` that a job owns, brings back what was marked because of it alone.
   func comeBack(ofJob job: Int64) throws {
@@ -47,7 +48,8 @@ extension PostgresWriter {
     try db.run(
       "INSERT INTO cascade.coming_back(collection, key, is_first) SELECT DISTINCT n.collection, n.key, true FROM (\(nodes)) n "
         + "WHERE EXISTS (SELECT FROM cascade.marked x WHERE x.collection = n.collection AND x.key = n.key) "
-        + "OR EXISTS (SELECT FROM cascade.marked x WHERE x.via_collection = n.collection AND x.via_key = n.key)")
+        + "OR EXISTS (SELECT FROM cascade.marked x WHERE x.via_collection = n.collection AND x.via_key = n.key)"
+    )
     while try db.run(
       """
       INSERT INTO cascade.coming_back(collection, key)
@@ -55,6 +57,8 @@ extension PostgresWriter {
       JOIN cascade.marked x ON x.via_collection = b.collection AND x.via_key = b.key
       WHERE x.rule <> 0 AND NOT EXISTS (SELECT FROM cascade.marked o
         WHERE o.collection = x.collection AND o.key = x.key AND o.rule = 0)
+      AND NOT EXISTS (SELECT FROM cascade.mark e
+        WHERE e.collection = x.collection AND e.key = x.key AND e.marked)
       ON CONFLICT DO NOTHING
       """
     ).changed > 0 {}
@@ -112,7 +116,8 @@ extension PostgresWriter {
       AND (x.collection, x.key, x.rule, x.name) = (y.collection, y.key, y.rule, y.name)
       AND y.rule & \(Rules.counting.rawValue) <> 0
       """)
-    try db.run("DELETE FROM cascade.marked y USING cascade.coming_back b WHERE \(isReason) AND y.rule <> 0")
+    try db.run(
+      "DELETE FROM cascade.marked y USING cascade.coming_back b WHERE \(isReason) AND y.rule <> 0")
     try db.run("DELETE FROM cascade.mark e USING cascade.coming_back b WHERE e.seq = b.event")
   }
 
@@ -134,7 +139,8 @@ extension PostgresWriter {
     let back = try bringBack(hasFirst ? "\(first) AND rule = 0" : first)
     if back.isEmpty { throw try refusal(of: batch) }
     try db.run(
-      "UPDATE cascade.ledger SET undone_at = \(now), undone_by = $1 WHERE batch = \(batch)", [author])
+      "UPDATE cascade.ledger SET undone_at = \(now), undone_by = $1 WHERE batch = \(batch)",
+      [author])
     var result = UndoResult(batch: batch, author: author)
     (result.restored, result.byCollection) = (back.values.reduce(0, +), back)
     return result
@@ -164,7 +170,8 @@ extension PostgresWriter {
     try Ledger(store).add(
       submission, batch: batch, deleted: 0, edges: 0, notices: 0, skipped: 0)
     try db.run(
-      "UPDATE cascade.marked SET batch = \(batch) WHERE collection = \(table.number) AND key = $1", [key])
+      "UPDATE cascade.marked SET batch = \(batch) WHERE collection = \(table.number) AND key = $1",
+      [key])
     return batch
   }
 }

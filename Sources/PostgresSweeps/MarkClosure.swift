@@ -38,6 +38,24 @@ package struct MarkClosure {
     } while try findDenied()
   }
 
+  /// What rows of `cascade.mark` behind this one have marked, and must not be. An application's statement is refused by a
+  /// trigger.
+  package func denied(behind last: Int64) throws -> [Reason] {
+    try db.run("DELETE FROM cascade.mark_denied")
+    try db.run("DELETE FROM cascade.marking WHERE job = \(job)")
+    for table in tables.map(\.table) {
+      try db.run(
+        """
+        INSERT INTO cascade.marking(job, collection, key)
+        SELECT \(job), e.collection, e.key FROM cascade.mark e
+        WHERE e.seq > \(last) AND e.marked AND e.collection = \(table.number) ON CONFLICT DO NOTHING
+        """)
+    }
+    _ = try findDenied("true")
+    defer { _ = try? db.run("DELETE FROM cascade.marking WHERE job = \(job)") }
+    return try denied()
+  }
+
   private func begin(with marked: MarkedTable, batch: Int64?) throws {
     let (table, value, isMarked) = (marked.table, marked.value("s"), marked.isMarked("s"))
     if let batch {
@@ -55,6 +73,8 @@ package struct MarkClosure {
       SELECT \(job), e.collection, e.key, \(value.text), \(value.type), e.old
       FROM cascade.mark e JOIN \(table.name) s ON \(table.key.equal("s", text: "e.key"))
       WHERE e.job = \(job) AND e.collection = \(table.number) AND \(isMarked)
+      AND e.marked AND NOT EXISTS (SELECT FROM cascade.mark o
+        WHERE o.seq > e.seq AND o.collection = e.collection AND o.key = e.key AND NOT o.marked)
       ORDER BY e.seq ON CONFLICT DO NOTHING
       """)
   }
@@ -197,12 +217,13 @@ package struct MarkClosure {
   // MARK: - What must not be marked
 
   /// Returns whether something was found that is in `cascade.marking`.
-  private func findDenied() throws -> Bool {
-    let isFollower = "m.job = \(job) AND m.via IS NOT NULL"
+  private func findDenied(_ isMeant: String = "m.via IS NOT NULL") throws -> Bool {
+    let isFollower = "m.job = \(job) AND \(isMeant)"
     var found = 0
     for end in EdgeEnd.allCases {
       for relation in relations
-      where relation.allRules.contains(end.denial) && marked[relation.table(at: end).number] != nil {
+      where relation.allRules.contains(end.denial) && marked[relation.table(at: end).number] != nil
+      {
         let other = relation.table(at: end.other)
         let why = DenialText.held(
           by: "\(literal(other.collection + "/")) || \(other.key.text(end.other.row))",
@@ -218,7 +239,7 @@ package struct MarkClosure {
     }
     found += try db.run(
       """
-      INSERT INTO cascade.mark_denied SELECT m.collection, m.key, min('it is protected: ' || t.reason)
+      INSERT INTO cascade.mark_denied SELECT m.collection, m.key, min(\(literal(DenialText.protected)) || t.reason)
       FROM cascade.marking m JOIN cascade.protected p ON p.collection = m.collection AND p.key = m.key
       JOIN cascade.protection t ON t.number = p.protection WHERE \(isFollower) GROUP BY 1, 2
       ON CONFLICT DO NOTHING
@@ -243,7 +264,8 @@ package struct MarkClosure {
         ORDER BY m.key FOR UPDATE OF s
         """)
     }
-    let ofSlice = "SELECT collection, key FROM cascade.marking WHERE job = \(job) AND \(isIn("seq"))"
+    let ofSlice =
+      "SELECT collection, key FROM cascade.marking WHERE job = \(job) AND \(isIn("seq"))"
     try db.run("DELETE FROM cascade.mark_reason WHERE (collection, key) IN (\(ofSlice))")
     try findReasons(
       "m.seq IN (SELECT via FROM cascade.marking WHERE job = \(job) AND \(isIn("seq")))")
@@ -266,6 +288,29 @@ package struct MarkClosure {
     (r.rule & \(Rules.cascading.rawValue) <> 0 OR EXISTS (SELECT FROM cascade.mark_counted c
       WHERE (c.collection, c.key, c.rule, c.name) = (r.collection, r.key, r.rule, r.name) AND NOT c.remains))
     """
+
+  // MARK: - Why
+
+  /// Writes down that all ends that nodes `m` of `cascade.mark_counted` have lost are reasons for their marks, also those
+  /// that were marked before: where one of them comes back, the node does. `end` completes the rows.
+  package func writeCountedReasons(_ isMeant: String, _ end: String) throws {
+    for effect in RuleEffect.all(.deleteLast) {
+      let affected = effect.affectedEnd
+      for relation in relations where marked[relation.table(at: affected).number] != nil {
+        let other = relation.table(at: affected.other)
+        guard let soft = marked[other.number] else { continue }
+        let row = affected.other.row
+        try db.run(
+          """
+          INSERT INTO cascade.marked
+          SELECT DISTINCT m.collection, m.key, \(other.number), \(other.key.text(row)), m.name, m.rule, \(end),
+            (SELECT w.old FROM cascade.marking w WHERE (w.job, w.collection, w.key) = (\(job), m.collection, m.key))
+          \(edges(of: relation, at: affected, "cascade.mark_counted m")) AND NOT m.remains AND \(isMeant)
+          AND m.rule = \(effect.bit) AND m.name = $1 AND \(soft.isMarked(row)) ON CONFLICT DO NOTHING
+          """, [relation.name])
+      }
+    }
+  }
 
   // MARK: - Notices
 
@@ -331,9 +376,10 @@ package struct MarkClosure {
   }
 
   package func denied() throws -> [Reason] {
-    try db.run("SELECT collection, key, why FROM cascade.mark_denied ORDER BY 1, 2").rows.compactMap {
+    try db.run("SELECT collection, key, why FROM cascade.mark_denied ORDER BY 1, 2").rows.compactMap
+    {
       row in
-      store.binding.table(Int64(row[0]!)!).map { .mustStay($0.node(row[1]!), because: row[2]!) }
+      store.binding.table(Int64(row[0]!)!).map { .unmarkable($0.node(row[1]!), because: row[2]!) }
     }
   }
 }

@@ -45,6 +45,15 @@ package struct JobRows {
     try db.run("DELETE FROM cascade.job WHERE number = \(number)")
   }
 
+  /// Jobs that followed marks.
+  package func deleteEndedMarks(before job: Int64) throws {
+    try db.run(
+      """
+      DELETE FROM cascade.job WHERE number < \(job) AND subject::json -> 'marks' IS NOT NULL
+      AND state NOT IN ($1, $2)
+      """, [DeletionJob.State.running.rawValue, DeletionJob.State.held.rawValue])
+  }
+
   package func lastPass(named pass: String) throws -> DeletionJob? {
     try jobs(
       "subject::json ->> 'overdue' = \(literal(pass)) ORDER BY number DESC LIMIT 1"

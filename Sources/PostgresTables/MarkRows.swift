@@ -5,7 +5,7 @@ package enum MarkRows {
     -- is the one that follows it. Triggers write the rows.
     CREATE TABLE IF NOT EXISTS cascade.mark(
       seq bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, collection int NOT NULL, key text NOT NULL,
-      old text, job bigint);
+      marked boolean NOT NULL, old text, job bigint);
     CREATE INDEX IF NOT EXISTS mark_jobs ON cascade.mark(job);
     -- Why rows are marked: because others are, by a rule of an edge; or by themselves, with rule 0. `batch` is that
     -- of the job that followed the mark.

@@ -16,8 +16,8 @@ extension Triggers {
           IF \(isNew) THEN
             \(refusals)
           END IF;
-          INSERT INTO cascade.mark(collection, key, old)
-          VALUES(\(table.number), \(table.key.text("NEW")), \(marked.replaced("OLD")));
+          INSERT INTO cascade.mark(collection, key, marked, old)
+          VALUES(\(table.number), \(table.key.text("NEW")), \(marked.isMarked("NEW")), \(marked.replaced("OLD")));
           """, judges: !denials(table, "(SELECT OLD.*) o", ofMark: true).isEmpty)
     ]
   }

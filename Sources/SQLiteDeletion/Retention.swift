@@ -41,7 +41,9 @@ extension Writer {
       let rows: Query = """
         x.collection = \(table.id) AND x.at < \(time) AND NOT \(table.hasRow(withKey: "x.key"))
         """
-      if try db.integer("SELECT 1 FROM cascade_marked AS x WHERE \(rows) LIMIT 1") == nil { continue }
+      if try db.integer("SELECT 1 FROM cascade_marked AS x WHERE \(rows) LIMIT 1") == nil {
+        continue
+      }
       try group { try db.run("DELETE FROM cascade_marked AS x WHERE \(rows)") }
     }
   }

@@ -222,7 +222,8 @@ package struct RequiredDenials {
   private func refusals(_ relation: EdgeRelation) -> [DenialTriggers] {
     let deniesDestination = relation.rules.contains(.denyDestinationDeletion)
     let byDestination = relation.destination.isMapped && deniesDestination
-    return (byDestination
+    return
+      (byDestination
       ? [whenMarked(relation.deniesDestination, .source, of: relation)] : [])
       + (relation.rules.contains(.denySourceDeletion)
         ? [whenMarked(relation.deniesSource, .destination, of: relation)] : [])

@@ -10,7 +10,8 @@ extension MarkedTable {
       "\(Trigger.mark)\(nodes.id)_\(nodes.collection)", "AFTER \(event)", on: table,
       when: "\(isMarked("OLD")) <> \(isMarked("NEW"))",
       [
-        "INSERT INTO cascade_mark(collection, key, old) VALUES(\(nodes.id), \(nodes.key("NEW")), \(replaced("OLD")))"
+        "INSERT INTO cascade_mark(collection, key, marked, old) "
+          + "VALUES(\(nodes.id), \(nodes.key("NEW")), \(isMarked("NEW")), \(replaced("OLD")))"
       ])
   }
 

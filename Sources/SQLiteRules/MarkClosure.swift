@@ -38,6 +38,13 @@ package struct MarkClosure {
     } while try findDenied(db)
   }
 
+  /// What these rows of `cascade_mark` have marked, and must not be. An application's statement is refused by a trigger.
+  package func findDenied(among events: Slice, _ db: borrowing Connection) throws {
+    try db.empty(.ownedBy(.marks))
+    for table in tables { try begin(with: table, events, batch: nil, db) }
+    _ = try findDenied(db, "1")
+  }
+
   private func begin(
     with table: MarkedTable, _ events: Slice, batch: Int64?, _ db: borrowing Connection
   ) throws {
@@ -58,6 +65,8 @@ package struct MarkClosure {
         SELECT \(nodes.id), e.key, \(value), e.old FROM main.cascade_mark AS e
         CROSS JOIN \(nodes.rows) AS d ON \(nodes.hasKey("d", "e.key"))
         WHERE e.seq > \(events.low) AND e.seq <= \(events.high) AND e.collection = \(nodes.id) AND \(isMarked)
+        AND e.marked AND NOT EXISTS (SELECT 1 FROM main.cascade_mark AS o
+          WHERE o.seq > e.seq AND o.collection = e.collection AND o.key = e.key AND NOT o.marked)
         ORDER BY e.seq
         """)
   }
@@ -233,13 +242,14 @@ package struct MarkClosure {
   // MARK: - What must not be marked
 
   /// Returns whether something was found that is in `temp.marking`.
-  private func findDenied(_ db: borrowing Connection) throws -> Bool {
+  private func findDenied(
+    _ db: borrowing Connection, _ isFollower: Query = "m.via IS NOT NULL"
+  ) throws -> Bool {
     var found = false
     func add(_ rows: Query) throws {
       try db.run("INSERT OR IGNORE INTO temp.mark_denied \(rows)")
       found = found || db.changes > 0
     }
-    let isFollower: Query = "m.via IS NOT NULL"
     for end in EdgeEnd.allCases {
       for relation in relations
       where relation.rules.contains(end.denial) && binding.marked[relation[end].id] != nil {
@@ -261,7 +271,7 @@ package struct MarkClosure {
     }
     try add(
       """
-      SELECT m.collection, m.key, 'it is protected: ' || t.reason FROM temp.marking AS m
+      SELECT m.collection, m.key, \(literal(DenialText.protected)) || t.reason FROM temp.marking AS m
       CROSS JOIN main.cascade_protected AS p ON p.collection = m.collection AND p.key = +m.key
       CROSS JOIN main.cascade_protection AS t ON t.protection = p.protection WHERE \(isFollower)
       """)
@@ -321,6 +331,43 @@ package struct MarkClosure {
       AND NOT c.remains))
     """
 
+  // MARK: - Why
+
+  /// The values that the mark of a node `m` replaces.
+  private static let old =
+    "(SELECT w.old FROM temp.marking AS w WHERE w.collection = m.collection AND w.key = m.key)"
+
+  /// Writes down that all ends that nodes `m` of `temp.mark_counted` have lost are reasons for their marks, also those
+  /// that were marked before: where one of them comes back, the node does. `end` completes the rows.
+  package func writeCountedReasons(
+    _ isMeant: Query, _ end: Query, _ db: borrowing Connection
+  ) throws {
+    for effect in RuleEffect.all(.deleteLast) {
+      let affected = effect.affectedEnd
+      for relation in binding.counted(effect, stored: rulesSeen, following: .all)
+      where relation.relationship != nil && binding.marked[relation[affected].id] != nil {
+        let other = relation[affected.other]
+        guard let marked = binding.marked[other.id] else { continue }
+        let alias = affected.other.alias
+        try db.run(
+          """
+          INSERT OR IGNORE INTO main.cascade_marked
+          SELECT m.collection, m.key, \(other.id), \(other.key(alias)), m.name, m.rule, \(end), \(MarkClosure.old)
+          \(relation.edges(at: affected, ofKeysIn: "temp.mark_counted AS m")) AND NOT m.remains AND \(isMeant)
+          AND m.rule = \(effect.bit) AND m.name = \(relation.nameId) AND \(marked.isMarked(alias))
+          """)
+      }
+      if rulesSeen.isEmpty { continue }
+      try db.run(
+        """
+        INSERT OR IGNORE INTO main.cascade_marked
+        SELECT m.collection, m.key, o.collection, o.key, m.name, m.rule, \(end), \(MarkClosure.old)
+        \(storedEdges(at: affected, from: "temp.mark_counted AS m")) AND NOT m.remains AND \(isMeant)
+        AND m.rule = \(effect.bit) AND m.name = e.name AND o.collection IN (\(numbers))
+        """)
+    }
+  }
+
   // MARK: - Notices
 
   /// Notices for the nodes that lose a neighbour with a slice, as rows of `cascade_notice` without a number.
@@ -328,7 +375,9 @@ package struct MarkClosure {
     var count = 0
     for effect in RuleEffect.all(.notify) {
       for relation in relations
-      where relation.rules.contains(effect.rule) && binding.marked[relation[effect.lostEnd].id] != nil {
+      where relation.rules.contains(effect.rule)
+        && binding.marked[relation[effect.lostEnd].id] != nil
+      {
         let (end, other) = (effect.affectedEnd, relation[effect.affectedEnd])
         try db.run(
           insertion(

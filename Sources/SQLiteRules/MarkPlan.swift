@@ -23,6 +23,6 @@ extension Connection {
       SELECT c.name, m.key, m.why FROM temp.mark_denied AS m JOIN cascade_collection AS c ON c.id = m.collection
       ORDER BY 1, 2
       """
-    ) { Reason.mustStay($0.node(0, model), because: $0.text(2)) }
+    ) { Reason.unmarkable($0.node(0, model), because: $0.text(2)) }
   }
 }

@@ -52,9 +52,10 @@ extension Reader: ExpiryPasses {
     let marks = binding.markProblems.map {
       SetupFinding(kind: .softDelete, table: nil, message: "\($0)")
     }
-    return try marks + ExpiryFindings.all(of: model) { overdue in
-      let rows = try db.overdueRows(overdue, binding)
-      return try (db.countNoTimes(rows), db.areDoubtful(rows))
-    }
+    return try marks
+      + ExpiryFindings.all(of: model) { overdue in
+        let rows = try db.overdueRows(overdue, binding)
+        return try (db.countNoTimes(rows), db.areDoubtful(rows))
+      }
   }
 }

@@ -20,7 +20,9 @@ extension Writer {
   package func insertJob(behind jobs: [DeletionJob], at now: Int64) throws -> Int64 {
     try group {
       let marks = DeletionJob.Subject.marks(after: jobs.lastMark, upTo: try lastMark)
-      return try db.insertJob(DeletionJob.Request(following: marks), at: now)
+      let job = try db.insertJob(DeletionJob.Request(following: marks), at: now)
+      try db.deleteEndedMarks(before: job)
+      return job
     }
   }
 
@@ -61,12 +63,9 @@ extension Writer {
       id: job.planFile, deletedCount: count, byCollection: counts, lostCount: 0, checksum: 0)
   }
 
-  /// What was followed is forgotten, and with it the job.
   private func endMarks(_ events: Slice, _ blocked: [Reason]) throws -> DeletionJob {
     try forget(events)
-    let job = try end(blocked.isEmpty ? .done : .blocked, blocked)
-    try group { try db.deleteJob(job.number) }
-    return job
+    return try end(blocked.isEmpty ? .done : .blocked, blocked)
   }
 
   /// The last one stays to the end: until then, new ones get higher numbers.
@@ -76,7 +75,8 @@ extension Writer {
       low = min(events.high, low + 10 * lock.pace.rows)
       try group {
         try db.run(
-          "DELETE FROM cascade_mark WHERE seq > ? AND seq <= ?", .integer(events.low), .integer(low))
+          "DELETE FROM cascade_mark WHERE seq > ? AND seq <= ?", .integer(events.low), .integer(low)
+        )
       }
       if low < events.high { try yieldLock() }
     }
@@ -138,11 +138,14 @@ private struct MarkSteps {
       }
       try writer.yieldLock()
     }
+    try writer.group { try completeCountedReasons() }
   }
 
   /// The table refuses that a row is marked.
   private mutating func leave(_ slice: Slice, because error: SQLiteError) throws {
-    let node = try db.all("SELECT c.name, m.key FROM temp.marking AS m JOIN cascade_collection AS c ON c.id = m.collection WHERE m.seq = \(bind: slice.high)") {
+    let node = try db.all(
+      "SELECT c.name, m.key FROM temp.marking AS m JOIN cascade_collection AS c ON c.id = m.collection WHERE m.seq = \(bind: slice.high)"
+    ) {
       $0.node(0, writer.model)
     }
     blocked += node.map { .mustStay($0, because: error.message) }
@@ -197,7 +200,8 @@ private struct MarkSteps {
       .integer(Int64(count)), .integer(Int64(notices)), .integer(batch))
   }
 
-  /// Why the rows of a slice are marked, with the values that the mark replaces.
+  /// Why the rows of a slice are marked, with the values that the mark replaces. Written before they are marked, and for
+  /// counts behind that.
   private func writeReasons(_ slice: Slice) throws {
     let end: Query = "\(bind: .integer(writer.sweepRun.job!.batch)), \(writer.clock.now)"
     let new: Query = "\(slice.contains("m.seq")) AND NOT m.is_done"
@@ -215,15 +219,20 @@ private struct MarkSteps {
       let nodes = table.nodes
       try db.run(
         """
-        INSERT OR REPLACE INTO cascade_marked
-        SELECT m.collection, m.key, v.collection, v.key, r.name, r.rule, \(end), \(table.replaced("d"))
-        FROM temp.marking AS m CROSS JOIN temp.mark_reason AS r ON r.collection = m.collection AND r.key = m.key
-        CROSS JOIN temp.marking AS v ON v.seq = r.via
-        CROSS JOIN \(nodes.rows) AS d ON \(nodes.hasKey("d", "m.key"))
-        WHERE \(new) AND m.collection = \(nodes.id) AND m.via IS NOT NULL AND v.seq <= \(bind: slice.high)
-        AND \(MarkClosure.isReason)
+        UPDATE temp.marking AS m SET old = (SELECT \(table.replaced("d")) FROM \(nodes.rows) AS d
+          WHERE \(nodes.hasKey("d", "m.key")))
+        WHERE \(new) AND m.collection = \(nodes.id) AND m.via IS NOT NULL
         """)
     }
+    try db.run(
+      """
+      INSERT OR REPLACE INTO cascade_marked
+      SELECT m.collection, m.key, v.collection, v.key, r.name, r.rule, \(end), m.old
+      FROM temp.marking AS m CROSS JOIN temp.mark_reason AS r ON r.collection = m.collection AND r.key = m.key
+      CROSS JOIN temp.marking AS v ON v.seq = r.via
+      WHERE \(new) AND m.via IS NOT NULL AND v.seq <= \(bind: slice.high)
+      AND r.rule & \(Rules.cascading.rawValue)
+      """)
   }
 
   /// What was marked before may follow what is marked now, too.
@@ -232,12 +241,26 @@ private struct MarkSteps {
     try db.run(
       """
       INSERT OR IGNORE INTO cascade_marked
-      SELECT r.collection, r.key, v.collection, v.key, r.name, r.rule, \(end), NULL
+      SELECT r.collection, r.key, v.collection, v.key, r.name, r.rule, NULL, \(writer.clock.now), NULL
       FROM temp.marking AS v CROSS JOIN temp.mark_reason AS r ON r.via = v.seq
-      WHERE \(slice.contains("v.seq")) AND \(MarkClosure.isReason)
+      WHERE \(slice.contains("v.seq")) AND r.rule & \(Rules.cascading.rawValue)
       AND EXISTS (SELECT 1 FROM cascade_marked AS x
         WHERE x.collection = r.collection AND x.key = r.key AND x.rule)
       """)
+    try closure.writeCountedReasons(
+      """
+      EXISTS (SELECT 1 FROM temp.marking AS y WHERE y.collection = m.collection AND y.key = m.key
+        AND \(slice.contains("y.seq")) AND y.via IS NOT NULL)
+      """, end, db)
+  }
+
+  /// When all is marked: what a node has lost may have been marked behind it.
+  private func completeCountedReasons() throws {
+    try closure.writeCountedReasons(
+      """
+      EXISTS (SELECT 1 FROM main.cascade_marked AS x
+        WHERE x.collection = m.collection AND x.key = m.key AND x.rule)
+      """, "NULL, \(writer.clock.now)", db)
   }
 
   private func mark(_ slice: Slice, since last: Int64) throws {

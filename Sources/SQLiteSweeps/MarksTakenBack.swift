@@ -12,7 +12,8 @@ package import SQLiteTables
 /// 1. What was marked because of them comes back if no other marked row is a reason, which itself does not come back
 ///    with it: rows that are reasons for each other do not keep each other.
 /// 2. An edge that counts is a reason with all of its name: where one of these ends comes back, so does the node.
-/// 3. Triggers tell of each row that comes back, so a daemon that is stopped goes on with what follows these.
+/// 3. A row that an application has marked again itself stays marked.
+/// 4. Triggers tell of each row that comes back, so a daemon that is stopped goes on with what follows these.
 extension Writer {
   /// What was unmarked by these rows of `cascade_mark` brings back what was marked because of it alone.
   func comeBack(_ events: Slice) throws {
@@ -72,6 +73,8 @@ extension Writer {
         CROSS JOIN cascade_marked AS x ON x.via_collection = b.collection AND x.via_key = b.key
         WHERE x.rule AND NOT EXISTS (SELECT 1 FROM cascade_marked AS o
           WHERE o.collection = x.collection AND o.key = x.key AND NOT o.rule)
+        AND NOT EXISTS (SELECT 1 FROM cascade_mark AS e
+          WHERE e.collection = x.collection AND e.key = x.key AND e.marked)
         """)
     } while db.changes > 0
     repeat {

@@ -21,6 +21,16 @@ extension Connection {
     try run("DELETE FROM cascade_job WHERE job = ?", .integer(number))
   }
 
+  /// Jobs that followed marks.
+  package func deleteEndedMarks(before job: Int64) throws {
+    try run(
+      """
+      DELETE FROM cascade_job WHERE job < ? AND subject ->> 'marks' IS NOT NULL
+      AND state NOT IN (?, ?)
+      """, .integer(job), .text(DeletionJob.State.running.rawValue),
+      .text(DeletionJob.State.held.rawValue))
+  }
+
   package func lastPass(named pass: String) throws -> DeletionJob? {
     try jobs(
       "subject ->> 'overdue' = \(bind: .text(pass)) ORDER BY job DESC LIMIT 1"

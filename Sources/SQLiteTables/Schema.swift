@@ -235,7 +235,7 @@ package enum Schema {
     """,
     // Rows that were marked or unmarked (`softDelete`) since that was last followed, with the values before.
     // Triggers write the rows, so no constraint may fail.
-    "CREATE TABLE IF NOT EXISTS cascade_mark(seq INTEGER PRIMARY KEY, collection, key, old)",
+    "CREATE TABLE IF NOT EXISTS cascade_mark(seq INTEGER PRIMARY KEY, collection, key, marked, old)",
     // Why rows are marked: because others are, by a rule of an edge; or by themselves, with rule 0. `old` is a
     // JSON list of the values before. `batch` is that of the job that followed the mark.
     """

@@ -79,7 +79,7 @@ extension Commands {
   static func describeWhy(_ why: JSON) -> String {
     let node = DisplayText.destination(why["node"])
     switch why["state"]?.string {
-    case "alive": return describeHolders(node, why)
+    case "alive": return ([describeHolders(node, why)] + marks(why)).joined(separator: "\n")
     case "deleted": return describeDeletion(node, why["deleted"] ?? .null)
     default:
       let isFile = why["node"]?["file"] != nil
@@ -99,6 +99,19 @@ extension Commands {
     let lines = DisplayText.firstFew(why["holders"], of: why["holderCount"], DisplayText.holder)
     let head = edges == 0 ? "no edge points at it or holds it, but it is leased" : total
     return (["\(node) exists; \(head)"] + lines).joined(separator: "\n")
+  }
+
+  private static func marks(_ why: JSON) -> [String] {
+    (why["marked"]?.array ?? []).map { reason in
+      let batch = reason["batch"]?.integer.map { ", batch \($0)" } ?? ""
+      let at = reason["at"]?.integer.map(SystemClock.text) ?? "?"
+      guard let rule = reason["rule"]?.string else {
+        return "  it is marked as gone for others, as was seen at \(at)\(batch)"
+      }
+      return
+        "  it is marked as gone for others because of \(DisplayText.node(reason["because"])), by \(rule) of "
+        + "\"\(reason["name"]?.string?.printable ?? "")\", at \(at)\(batch)"
+    }
   }
 
   private static func describeDeletion(_ node: String, _ deletion: JSON) -> String {

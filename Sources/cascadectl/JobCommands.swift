@@ -64,7 +64,7 @@ enum JobCommands {
     let all = job["of"]?.integer.map { " of \($0)" } ?? ""
     let batch = job["batch"]?.integer.map { " (batch \($0))" } ?? ""
     return "job \(job["job"]?.text ?? ""): \(job["state"]?.string ?? ""), "
-      + "\(count)\(all) deleted\(batch)\(what)"
+      + "\(count)\(all) \(DisplayText.done(job))\(batch)\(what)"
   }
 
   static func jobs(_ arguments: inout Arguments) throws -> Commands.Prepared {

@@ -73,6 +73,11 @@ extension StandardStream {
 
 /// Texts for people, from the daemon's JSON.
 enum DisplayText {
+  /// What a batch or a job did with nodes.
+  static func done(_ work: JSON) -> String {
+    work["cause"] == "marked" || work["subject"]?["softDelete"] != nil ? "marked" : "deleted"
+  }
+
   /// As in `3 of albums, 1 of songs`.
   static func byCollection(_ json: JSON) -> String {
     (json["byCollection"]?.object ?? []).map { "\($0.value.text) of \($0.name.printable)" }

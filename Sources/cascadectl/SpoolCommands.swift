@@ -98,7 +98,7 @@ enum StatusTable {
     (store["jobs"]?.array ?? []).filter { $0["state"] == "running" }.map { job in
       let all = job["of"]?.integer.map { " of \($0)" } ?? ""
       return "    job \(job["job"]?.text ?? "") runs: "
-        + "\(DisplayText.count(job["deletedCount"], "node", "nodes"))\(all) deleted"
+        + "\(DisplayText.count(job["deletedCount"], "node", "nodes"))\(all) \(DisplayText.done(job))"
     }
   }
 

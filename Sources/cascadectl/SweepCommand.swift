@@ -114,7 +114,8 @@ enum SweepCommand {
   private static func head(_ sweep: JSON, _ dryRun: Bool) -> String {
     let count = DisplayText.count(sweep["deletedCount"], "node", "nodes")
     let deleted = "\(count) \(dryRun ? "would be deleted" : "deleted")"
-    return "\(sweep["outcome"]?.string ?? ""): \(deleted)\(edgesAlone(sweep))"
+    let marked = sweep["marked"].map { ", \(DisplayText.count($0, "row", "rows")) marked" } ?? ""
+    return "\(sweep["outcome"]?.string ?? ""): \(deleted)\(edgesAlone(sweep))\(marked)"
   }
 
   /// The number of removed edges, if the sweep only set references to null.

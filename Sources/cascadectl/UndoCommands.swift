@@ -65,7 +65,7 @@ enum UndoCommands {
     let counts = DisplayText.byCollection(batch)
     let count = DisplayText.count(batch["deletedCount"], "node", "nodes")
     return "\(batch["batch"]?.text ?? "")  \(time(batch["at"]))  "
-      + "\(batch["id"]?.string?.printable ?? "")\(author): \(count) deleted"
+      + "\(batch["id"]?.string?.printable ?? "")\(author): \(count) \(DisplayText.done(batch))"
       + (counts.isEmpty ? "" : ", \(counts)") + "; \(way(batch))"
   }
 

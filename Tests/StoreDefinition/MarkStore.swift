@@ -108,6 +108,13 @@ final class MarkStore {
     ])
   }
 
+  func reasons(marking collection: String, _ key: Int64) throws -> [Reason] {
+    let value = JSONText(valid: #"{"deleted_at": 5}"#)
+    return try store.reasons([
+      .put(Node(collection, .integer(key)), type: nil, value: value, edges: nil, merge: true)
+    ])
+  }
+
   func marked() throws -> [String] {
     try MarkStore.tables.flatMap { table in
       try texts(

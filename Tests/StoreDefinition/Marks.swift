@@ -17,7 +17,8 @@ package struct Marks {
     case undone = "An undo of the batch brings the first row back, too"
     case node = "An undo of the row does"
     case denied = "A denial refuses the mark, and keeps what would follow"
-    case heldBack = "Over the limit, marks wait for an approval, and later ones do not wait for these"
+    case heldBack =
+      "Over the limit, marks wait for an approval, and later ones do not wait for these"
     case rejected = "A rejected plan brings the first row back"
     case deleted = "After its time, a marked row is deleted with all that follows"
     case seen = "Where a condition tells, the time counts from when the mark was seen"
@@ -73,11 +74,17 @@ package struct Marks {
   private func value(_ store: MarkStore) throws {
     try store.bySQL("UPDATE artist SET deleted_at = 1234567 WHERE id = 1")
     _ = try store.follow()
-    #expect(try store.texts("SELECT DISTINCT CAST(deleted_at AS TEXT) FROM album WHERE artist = 1") == ["1234567"])
+    #expect(
+      try store.texts("SELECT DISTINCT CAST(deleted_at AS TEXT) FROM album WHERE artist = 1") == [
+        "1234567"
+      ])
     // A song tells the mark by a condition, and its label has no value to take over.
     try store.bySQL("UPDATE song SET is_deleted = 1 WHERE label IS NOT NULL")
     _ = try store.follow()
-    #expect(try store.texts("SELECT CAST(count(*) AS TEXT) FROM label WHERE deleted_at IS NOT NULL") == ["1"])
+    #expect(
+      try store.texts("SELECT CAST(count(*) AS TEXT) FROM label WHERE deleted_at IS NOT NULL") == [
+        "1"
+      ])
   }
 
   private func counted(_ store: MarkStore) throws {
@@ -183,7 +190,8 @@ package struct Marks {
 
   private func deleted(_ store: MarkStore) throws {
     let before = try store.dump()
-    try store.bySQL("UPDATE artist SET deleted_at = \(store.now / 1_000 - 20 * 86_400) WHERE id = 1")
+    try store.bySQL(
+      "UPDATE artist SET deleted_at = \(store.now / 1_000 - 20 * 86_400) WHERE id = 1")
     _ = try store.follow()
     #expect(try store.expire().isEmpty)
     store.now += 20 * 86_400_000
@@ -244,6 +252,14 @@ package struct Marks {
     #expect(try store.follow()?.byCollection == ["albums": 2, "songs": 3])
     try store.change(artist: 1, deletedAt: nil)
     try store.followAll()
+    #expect(try store.marked() == [])
+    try store.bySQL("INSERT INTO guard VALUES(1, 2)")
+    let reasons = try store.reasons(marking: "albums", 2)
+    #expect(reasons.map(\.code) == [.denied] && reasons[0].node == Node("albums", .integer(2)))
+    _ = try store.writer.protect(
+      Protection.Request(Node("albums", .integer(1)), because: "case 7", by: "me", until: nil),
+      at: store.now)
+    #expect(try store.reasons(marking: "albums", 1).map(\.code) == [.protected])
     #expect(try store.marked() == [])
   }
 

@@ -97,6 +97,7 @@ struct SuggestedCollections {
       lines.append(
         "    \(name(table.name)): { table: \(quotedText(table.name)), key: \(columnList(key)) },")
       if let column = table.timeOfExpiry { lines += expiry(of: table.name, column) }
+      if let column = table.mark { lines += mark(column) }
     }
     for table in withoutKey {
       lines += comment(
@@ -111,6 +112,13 @@ struct SuggestedCollections {
       "Its rows seem to go by \(column.printable), and then what hangs on them; \"as\" says what the values "
         + "are, if not the type of the column:", indent: 6)
       + ["      // expires: { column: \(quotedText(column)), after: \"0s\" }"]
+  }
+
+  private func mark(_ column: String) -> [String] {
+    comment(
+      "Its rows seem to be gone for others when \(column.printable) is set; then so is what hangs on them:",
+      indent: 6)
+      + ["      // softDelete: { column: \(quotedText(column)), keep: \"30d\" }"]
   }
 
   /// As JSON5 wants names of members.
@@ -143,6 +151,15 @@ extension Table {
         folded.hasPrefix($0) || folded.hasSuffix($0)
       }
         || folded.hasPrefix("expire_") || folded.hasSuffix("_until")
+    }
+  }
+
+  /// A column that by its name says since when a row is only marked as deleted.
+  fileprivate var mark: String? {
+    columns.map(\.name).first { name in
+      ["deleted_at", "deletedat", "deleted_on", "date_deleted", "removed_at", "trashed_at"]
+        .contains(
+          name.folded)
     }
   }
 

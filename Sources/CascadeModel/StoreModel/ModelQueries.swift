@@ -130,7 +130,9 @@ extension StoreModel {
       + softDeletions.compactMap { mark in
         mark.value.expiry.map { (collection: mark.key, expiry: $0) }
       }
-    return all.sorted { ($0.collection, $0.expiry.isOfMarks ? 1 : 0) < ($1.collection, $1.expiry.isOfMarks ? 1 : 0) }
+    return all.sorted {
+      ($0.collection, $0.expiry.isOfMarks ? 1 : 0) < ($1.collection, $1.expiry.isOfMarks ? 1 : 0)
+    }
   }
 
   /// The schedule of a kind. If the model has `sweeps`, only the kinds named there run

@@ -87,6 +87,16 @@ extension Why.LedgerCause {
   }
 }
 
+extension MarkReason {
+  var json: JSON {
+    [
+      "because": via?.json ?? .null, "name": name.map(JSON.string) ?? .null,
+      "rule": rule.map(JSON.string) ?? .null, "at": .integer(at),
+      "batch": batch.map(JSON.integer) ?? .null,
+    ]
+  }
+}
+
 extension Notice {
   var json: JSON {
     [
@@ -109,6 +119,7 @@ extension SweepResult {
   func json(number: Int64) -> JSON {
     var fields: [JSON.Field] = []
     if let unreferenced { fields = [JSON.Field("unreferenced", unreferenced.json)] }
+    if marked > 0 { fields.append(JSON.Field("marked", .integer(Int64(marked)))) }
     if outcome == .held { fields.append(JSON.Field("held", .array(heldParts.map(\.heldPlan)))) }
     let sweep: JSON = [
       "sweep": .integer(number), "kinds": .array(kinds.map { .string($0.rawValue) }),

@@ -1,3 +1,4 @@
+internal import CascadeEngine
 internal import CascadeStore
 internal import CascadeModel
 internal import SystemdService
@@ -73,8 +74,12 @@ extension Control {
   func why(_ call: Call) async throws -> JSON {
     let service = try await service(call)
     let asked = try call.destination("node", of: service.configuration.model)!
-    return try await service.reader.read {
-      ["why": try $0.why(asked).json(of: $0.withStoredKey(asked))]
+    return try await service.reader.read { reader in
+      let named = try reader.withStoredKey(asked)
+      let why = try reader.why(asked).json(of: named)
+      let marks = try named.node.map { try reader.marks(of: $0) } ?? []
+      guard case .object(let members) = why, !marks.isEmpty else { return ["why": why] }
+      return ["why": .object(members + [JSON.Field("marked", .array(marks.map(\.json)))])]
     }
   }
 

@@ -98,17 +98,22 @@ struct ExpiryPassState {
   }
 }
 
+extension Reason {
+  /// As a job has it.
+  init(told json: JSON) {
+    self.init(
+      .denied, json["message"]?.string ?? "", node: json["node"].flatMap(Node.init(json:)),
+      keepsNode: true)
+  }
+}
+
 extension SweepResult {
   init(pass job: DeletionJob) {
     let isHeld = job.state == .held
     let outcome: Outcome = isHeld ? .held : job.deletedCount > 0 ? .done : .nothing
     self.init(kinds: [.expired], outcome: outcome)
     (deletedCount, byCollection, batch) = (job.deletedCount, job.byCollection, job.batch)
-    blocked = job.blocked.map { reason in
-      Reason(
-        .denied, reason["message"]?.string ?? "", node: reason["node"].flatMap(Node.init(json:)),
-        keepsNode: true)
-    }
+    blocked = job.blocked.map { Reason(told: $0) }
     if outcome == .nothing && !blocked.isEmpty { self.outcome = .blocked }
     if !isHeld { return }
     (plan, heldKinds, heldCount) = (job.plan, [.expired], (job.total ?? 0) - job.deletedCount)

@@ -26,20 +26,16 @@ extension StoreService {
     }
   }
 
-  /// Follows what was marked, and returns what became of it; nil if there was nothing.
+  /// Follows what was marked, and returns what became of it, or what waits; nil if there was nothing.
   func followMarks() async throws -> DeletionJob? {
     if configuration.model.softDeletions.isEmpty { return nil }
     var last: DeletionJob?
     while let number = try await inTurn({ try await onStore { try await writer.beginMarks() } }) {
-      let bell = jobsChanged.subscribe()
-      wakeUp()
-      while let job = try await reader.read({ try $0.job(number) }) {
-        last = job
-        if job.state != .running { return job }
-        try await bell.wait()
-      }
+      let job = try await job(number, waits: true)
+      if job.state == .held { return job }
+      last = job
     }
-    return last
+    return last ?? openJobs.first { $0.state == .held && $0.lastMark != nil }
   }
 
   /// What was seen to be marked is followed. Where that did nothing, nothing is told.

@@ -11,16 +11,24 @@ extension StoreService {
     _ kinds: [SweepKind], because occasion: SweepRun.StartReason = .asked, by user: UInt32? = nil
   ) async throws -> SweepResult {
     if !kinds.expire(configuration.model) {
-      return try await inTurn { try await sweepInTurn(kinds, occasion, user) }
+      var result = try await inTurn { try await sweepInTurn(kinds, occasion, user) }
+      try await followMarks(of: kinds, into: &result)
+      return result
     }
     var result = SweepResult(kinds: kinds, outcome: .nothing)
     let others = kinds.filter { $0 != .expired }
     if !others.isEmpty {
       result = try await inTurn { try await sweepInTurn(others, occasion, user) }
       result.kinds = kinds
+      try await followMarks(of: kinds, into: &result)
     }
     result.add(try await expire(because: occasion, by: user))
     return result
+  }
+
+  /// What is marked because of others goes on with the kind that cascades.
+  private func followMarks(of kinds: [SweepKind], into result: inout SweepResult) async throws {
+    if kinds.cascades, let job = try await followMarks() { result.add(SweepResult(marks: job)) }
   }
 
   private func sweepInTurn(
@@ -242,6 +250,18 @@ extension StoreModel {
 }
 
 extension SweepResult {
+  fileprivate init(marks job: DeletionJob) {
+    let outcome: Outcome = job.state == .held ? .held : job.deletedCount > 0 ? .done : .nothing
+    self.init(kinds: [.cascade], outcome: outcome)
+    blocked = job.blocked.map { Reason(told: $0) }
+    if outcome == .nothing && !blocked.isEmpty { self.outcome = .blocked }
+    if outcome == .held {
+      (plan, heldKinds, heldCount) = (job.plan, [.cascade], job.total ?? 0)
+    } else {
+      (marked, batch) = (job.deletedCount, job.batch)
+    }
+  }
+
   fileprivate func run(_ occasion: SweepRun.StartReason) -> SweepRun {
     SweepRun(at: SystemClock.wall(), outcome: outcome, occasion: occasion)
   }

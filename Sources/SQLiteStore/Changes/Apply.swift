@@ -199,9 +199,11 @@ extension Writer {
     return try transaction {
       current.hold.id = submission.id
       current.ownDeletions.areAllowed = submission.mayDeleteItself
+      let marks = try binding.marked.isEmpty ? nil : lastMark
       try applyAll(next)
       try flush()
       try rejectViolatedForeignKeys()
+      try refuseDeniedMarks(behind: marks)
       try validate()
       complete(&submission)
       try record(submission)
@@ -209,6 +211,15 @@ extension Writer {
       if current.isRestoring { try beginRestoring() }
       return receipt(submission)
     }
+  }
+
+  private func refuseDeniedMarks(behind last: Int64?) throws {
+    guard let last, case let newest = try lastMark, newest > last else { return }
+    let closure = MarkClosure(binding, rulesSeen: identities.counters.rulesSeen)
+    try closure.findDenied(among: Slice(low: last, high: newest), db)
+    let denied = try db.deniedMarks(model)
+    try db.empty(.ownedBy(.marks))
+    if !denied.isEmpty { throw Rejection(denied) }
   }
 
   /// A change may be the end of a denial, and no trigger journals it.

@@ -280,6 +280,7 @@ const cancel = (job) => act(`cancel-${job}`, "Cancel", {
 
 function subjectOf({ subject }) {
   if (subject.nodes) return subject.nodes.map((node) => [nodeLink(node), " "]);
+  if (subject.softDelete) return "what follows from marks";
   return subject.expires ? `the age of ${subject.collection}`
     : `${subject.collection} where ${subject.where}`;
 }
