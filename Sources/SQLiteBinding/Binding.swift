@@ -86,7 +86,7 @@ package struct Binding: Sendable {
       if known.contains(where: { $0.path == path }) { continue }
       try bind(name, path, key, to: catalog.table(table, in: db), numbers)
     }
-    (marked, markProblems) = Binding.marked(of: model, collections, db)
+    (marked, markProblems) = try Binding.marked(of: model, collections, db)
     unlinked = try findUnlinked(db)
     for (index, relationship) in model.relationships.enumerated() {
       let binder = EdgeRelationBinder(

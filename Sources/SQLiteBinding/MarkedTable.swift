@@ -113,7 +113,7 @@ extension Binding {
   /// The collections that can be marked, by number, and what does not fit the tables.
   static func marked(
     of model: StoreModel, _ collections: [String: NodeTable], _ db: borrowing Connection
-  ) -> (tables: [Int64: MarkedTable], problems: [ModelProblem]) {
+  ) throws(SQLiteError) -> (tables: [Int64: MarkedTable], problems: [ModelProblem]) {
     var marked: (tables: [Int64: MarkedTable], problems: [ModelProblem]) = ([:], [])
     for (name, soft) in model.softDeletions.sorted(by: { $0.key < $1.key }) {
       guard let nodes = collections[name], let table = nodes.table else { continue }
@@ -127,9 +127,11 @@ extension Binding {
         continue
       }
       do {
-        try db.validate(guarded: "SELECT 1 FROM \(nodes.rows) AS d WHERE \(one.isMarked("d"))")
+        if case .condition = soft.mark {
+          try db.validate(guarded: "SELECT 1 FROM \(nodes.rows) AS d WHERE \(one.isMarked("d"))")
+        }
         marked.tables[nodes.id] = one
-      } catch {
+      } catch let error where error.isAboutTheStatement {
         add("the condition cannot be used: \(error.message)")
       }
     }
