@@ -9,7 +9,13 @@ internal import PostgresTables
 /// Follows marks (`MarkPasses.swift`): a job that marks in steps what its plan has found (`MarkClosure.swift`).
 extension PostgresWriter: MarkFollowing {
   package func hasMarks(besidesThoseOf jobs: [DeletionJob]) throws -> Bool {
-    try db.runAgain("SELECT EXISTS (SELECT FROM cascade.mark WHERE job IS NULL)").bool
+    try db.run("SELECT EXISTS (SELECT FROM cascade.mark WHERE \(isOpen))").bool
+  }
+
+  /// What cannot be read now is followed later.
+  private var isOpen: String {
+    let tables = store.binding.marked.keys.sorted().map { "\($0)" }
+    return "job IS NULL AND collection = ANY('\(arrayText(tables))'::int[])"
   }
 
   package func insertJob(behind jobs: [DeletionJob], at now: Int64) throws -> Int64 {
@@ -21,7 +27,7 @@ extension PostgresWriter: MarkFollowing {
       // Its plan is found by the number.
       job.request.subject = .marks(after: 0, upTo: number)
       try rows.save(job)
-      try db.run("UPDATE cascade.mark SET job = \(number) WHERE job IS NULL")
+      try db.run("UPDATE cascade.mark SET job = \(number) WHERE \(isOpen)")
       try rows.deleteEndedMarks(before: number)
       return number
     }

@@ -11,10 +11,10 @@ internal import SQLiteTables
 /// 2. For marks, a marked row is no holder: it does not count, and it denies nothing.
 /// 3. What is denied or protected is left out, and what follows from it alone: then it is found anew.
 package struct MarkClosure {
-  private let binding: Binding
+  let binding: Binding
   /// The rules that some stored edge ever had.
-  private let rulesSeen: Rules
-  private let relations: [EdgeRelation]
+  let rulesSeen: Rules
+  let relations: [EdgeRelation]
 
   package init(_ binding: Binding, rulesSeen: Rules) {
     (self.binding, self.rulesSeen) = (binding, rulesSeen)
@@ -207,7 +207,7 @@ package struct MarkClosure {
   }
 
   /// Whether a row is there for others.
-  private func isThere(_ row: String, _ table: NodeTable, upTo last: Int64 = .max) -> String {
+  func isThere(_ row: String, _ table: NodeTable, upTo last: Int64 = .max) -> String {
     guard let marked = binding.marked[table.id] else { return "1" }
     return """
       NOT \(marked.isMarked(row)) AND NOT EXISTS (SELECT 1 FROM temp.marking AS x
@@ -217,10 +217,10 @@ package struct MarkClosure {
 
   // MARK: - Stored edges
 
-  private var numbers: String { tables.map { "\($0.nodes.id)" }.joined(separator: ", ") }
+  var numbers: String { tables.map { "\($0.nodes.id)" }.joined(separator: ", ") }
 
   /// Of rows `m` with keys, with the nodes `o` at their other ends.
-  private func storedEdges(at end: EdgeEnd, from driver: String) -> String {
+  func storedEdges(at end: EdgeEnd, from driver: String) -> String {
     """
     FROM \(driver) CROSS JOIN main.cascade_node AS n ON n.collection = m.collection AND n.key = +m.key
     CROSS JOIN main.cascade_edge AS e ON e.\(end) = n.id
@@ -228,7 +228,7 @@ package struct MarkClosure {
     """
   }
 
-  private func isStoredThere(upTo last: Int64) -> String {
+  func isStoredThere(upTo last: Int64) -> String {
     let cases = tables.map { table in
       """
       WHEN \(table.nodes.id) THEN EXISTS (SELECT 1 FROM \(table.nodes.rows) AS d
@@ -330,101 +330,12 @@ package struct MarkClosure {
       WHERE c.collection = r.collection AND c.key = r.key AND c.rule = r.rule AND c.name = r.name
       AND NOT c.remains))
     """
-
-  // MARK: - Why
-
-  /// The values that the mark of a node `m` replaces.
-  private static let old =
-    "(SELECT w.old FROM temp.marking AS w WHERE w.collection = m.collection AND w.key = m.key)"
-
-  /// Writes down that all ends that nodes `m` of `temp.mark_counted` have lost are reasons for their marks, also those
-  /// that were marked before: where one of them comes back, the node does. `end` completes the rows.
-  package func writeCountedReasons(
-    _ isMeant: Query, _ end: Query, _ db: borrowing Connection
-  ) throws {
-    for effect in RuleEffect.all(.deleteLast) {
-      let affected = effect.affectedEnd
-      for relation in binding.counted(effect, stored: rulesSeen, following: .all)
-      where relation.relationship != nil && binding.marked[relation[affected].id] != nil {
-        let other = relation[affected.other]
-        guard let marked = binding.marked[other.id] else { continue }
-        let alias = affected.other.alias
-        try db.run(
-          """
-          INSERT OR IGNORE INTO main.cascade_marked
-          SELECT m.collection, m.key, \(other.id), \(other.key(alias)), m.name, m.rule, \(end), \(MarkClosure.old)
-          \(relation.edges(at: affected, ofKeysIn: "temp.mark_counted AS m")) AND NOT m.remains AND \(isMeant)
-          AND m.rule = \(effect.bit) AND m.name = \(relation.nameId) AND \(marked.isMarked(alias))
-          """)
-      }
-      if rulesSeen.isEmpty { continue }
-      try db.run(
-        """
-        INSERT OR IGNORE INTO main.cascade_marked
-        SELECT m.collection, m.key, o.collection, o.key, m.name, m.rule, \(end), \(MarkClosure.old)
-        \(storedEdges(at: affected, from: "temp.mark_counted AS m")) AND NOT m.remains AND \(isMeant)
-        AND m.rule = \(effect.bit) AND m.name = e.name AND o.collection IN (\(numbers))
-        """)
-    }
-  }
-
-  // MARK: - Notices
-
-  /// Notices for the nodes that lose a neighbour with a slice, as rows of `cascade_notice` without a number.
-  package func notices(_ slice: Slice, batch: Int64, _ db: borrowing Connection) throws -> Int {
-    var count = 0
-    for effect in RuleEffect.all(.notify) {
-      for relation in relations
-      where relation.rules.contains(effect.rule)
-        && binding.marked[relation[effect.lostEnd].id] != nil
-      {
-        let (end, other) = (effect.affectedEnd, relation[effect.affectedEnd])
-        try db.run(
-          insertion(
-            effect, batch, name: "\(relation.nameId)", rules: "\(relation.rules.rawValue)",
-            origin: "1", other: ("\(other.id)", other.key(end.alias)),
-            """
-            \(relation.edges(at: effect.lostEnd, ofKeysIn: "temp.marking AS m"))
-            AND \(slice.contains("m.seq")) AND NOT m.is_done AND \(isThere(end.alias, other))
-            """))
-        count += db.changes
-      }
-      if !rulesSeen.contains(effect.rule) { continue }
-      try db.run(
-        insertion(
-          effect, batch, name: "e.name", rules: "e.rules", origin: "e.origin",
-          other: ("o.collection", "o.key"),
-          """
-          \(storedEdges(at: effect.lostEnd, from: "temp.marking AS m")) AND e.rules & \(effect.bit)
-          AND \(slice.contains("m.seq")) AND NOT m.is_done AND \(isStoredThere(upTo: .max))
-          """))
-      count += db.changes
-    }
-    return count
-  }
-
-  private func insertion(
-    _ effect: RuleEffect, _ batch: Int64, name: String, rules: String, origin: String,
-    other: (collection: String, key: String), _ edges: Query
-  ) -> Query {
-    let (own, far) = ("m.collection, m.key", "\(other.collection), \(other.key)")
-    let ends = effect.lostEnd == .source ? "\(own), \(far)" : "\(far), \(own)"
-    return """
-      INSERT INTO main.cascade_notice(id, reason, receiver_collection, receiver_key, name,
-        source_collection, source_key, destination_collection, destination_key, rules, origin, batch)
-      SELECT max((SELECT coalesce(max(id), 0) FROM main.cascade_notice),
-          (SELECT coalesce(max(value), 0) FROM main.cascade_meta WHERE name = \(literal(MetaKey.lastNotice.name))))
-          + row_number() OVER (ORDER BY m.seq),
-        \(literal("\(effect.lostEnd)Deleted")), \(far), \(name), \(ends), \(rules), \(origin), \(batch)
-      \(edges)
-      """
-  }
 }
 
 extension EdgeRelation {
   /// FROM and WHERE of the edges that rows `m` with the key of a node have at one end, with the rows `s` or `d` at the
   /// other.
-  fileprivate func edges(at end: EdgeEnd, ofKeysIn driver: String) -> String {
+  func edges(at end: EdgeEnd, ofKeysIn driver: String) -> String {
     let isNode = "m.collection = \(self[end].id)"
     if end == .source {
       let rows =

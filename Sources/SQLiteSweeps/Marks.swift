@@ -13,8 +13,10 @@ package import SQLiteTables
 extension Writer {
   package var lastMark: Int64 { get throws { try db.lastMark } }
 
+  /// What cannot be read now is followed later.
   package func hasMarks(besidesThoseOf jobs: [DeletionJob]) throws -> Bool {
-    try db.hasTable("cascade_mark") && lastMark > jobs.lastMark
+    if try isPartlyBound || db.isMigrating { return false }
+    return try db.hasTable("cascade_mark") && lastMark > jobs.lastMark
   }
 
   package func insertJob(behind jobs: [DeletionJob], at now: Int64) throws -> Int64 {
@@ -144,7 +146,10 @@ private struct MarkSteps {
   /// The table refuses that a row is marked.
   private mutating func leave(_ slice: Slice, because error: SQLiteError) throws {
     let node = try db.all(
-      "SELECT c.name, m.key FROM temp.marking AS m JOIN cascade_collection AS c ON c.id = m.collection WHERE m.seq = \(bind: slice.high)"
+      """
+      SELECT c.name, m.key FROM temp.marking AS m
+      JOIN cascade_collection AS c ON c.id = m.collection WHERE m.seq = \(bind: slice.high)
+      """
     ) {
       $0.node(0, writer.model)
     }

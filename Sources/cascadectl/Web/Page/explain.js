@@ -41,6 +41,9 @@ function holders(why) {
     h("p", {}, total
       ? count(total, "edge points at it or holds it.", "edges point at it or hold it.")
       : "No edge points at it or holds it."),
+    (why.marked ?? []).map(({ because, name, at }) => h("p.reason", {},
+      because ? `marked as gone for others because of ${nodeText(because)}, by ${name}, at ${moment(at)}`
+        : `marked as gone for others, as was seen at ${moment(at)}`)),
     leases.map(({ lease }) => h("p.reason", {},
       `leased by ${lease.owner ?? "an application"} until ${moment(lease.expires * 1000)}`)),
     edges.length ? h("details", { open: edges.length < 5 }, h("summary", {}, "the edges"),
