@@ -46,9 +46,11 @@ enum Commands {
   }
 
   private static func status(_ arguments: inout Arguments) throws -> Prepared {
+    let onlyTrouble = arguments.flag("--not-ok")
     try arguments.noOperands()
     return { client, output in
-      try output.show(client.call("Status"), StatusTable.text)
+      let status = try client.call("Status")
+      try output.show(onlyTrouble ? StatusTable.notOk(status) : status, StatusTable.text)
       return EX_OK
     }
   }

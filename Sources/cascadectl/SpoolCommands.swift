@@ -71,8 +71,22 @@ enum SpoolCommands {
 
 /// The output of `status` for a terminal.
 enum StatusTable {
+  /// Without the stores with which all is well.
+  static func notOk(_ status: JSON) -> JSON {
+    guard case .object(let members) = status else { return status }
+    return .object(
+      members.map { member in
+        let stores = member.value.array?.filter { $0["state"] != "ok" }
+        return member.name == "stores" ? JSON.Field("stores", .array(stores ?? [])) : member
+      })
+  }
+
+  /// With so many stores, only their states are shown.
+  private static let many = 10
+
   static func text(_ status: JSON) -> String {
     let stores = status["stores"]?.array ?? []
+    let line = { self.line($0, withSchedules: stores.count <= many) }
     let problems = (status["problems"]?.array ?? []).map {
       "  ! \($0.string?.printable ?? "")"
     }
@@ -80,7 +94,7 @@ enum StatusTable {
       .joined(separator: "\n")
   }
 
-  private static func line(_ store: JSON) -> String {
+  private static func line(_ store: JSON, withSchedules: Bool) -> String {
     let spool = store["spool"]
     let isAnyStuck = spool?["stuck"]?.integer ?? 0 > 0
     let states = ["waiting", "held", "rejected"] + (isAnyStuck ? ["stuck"] : [])
@@ -90,8 +104,8 @@ enum StatusTable {
     let reason = store["reason"]?.string.map { "\n    \($0.printable)" } ?? ""
     let state = store["state"]?.string ?? ""
     let line = "  \(state)  \(store["store"]?.string?.printable ?? "")  (\(counted))\(reason)"
-    return ([line] + jobs(store) + overdue(store) + ScheduleTable.lines(store["schedules"]))
-      .joined(separator: "\n")
+    let schedules = withSchedules ? ScheduleTable.lines(store["schedules"]) : []
+    return ([line] + jobs(store) + overdue(store) + schedules).joined(separator: "\n")
   }
 
   private static func jobs(_ store: JSON) -> [String] {

@@ -51,13 +51,44 @@ enum UndoCommands {
 
   static func batches(_ arguments: inout Arguments) throws -> Commands.Prepared {
     let after = try arguments.numberOption("--after") ?? 0
+    let since = try arguments.option("--since").map(timeAgo)
+    let last = try arguments.numberOption("--last")
     try arguments.noOperands()
+    if let last, last < 1 { throw UsageError("--last needs a number above 0") }
+    if last != nil && after != 0 { throw UsageError("--last and --after do not go together") }
     return { client, output in
-      try client.stream("Batches", ["after": .integer(after)]) {
-        try output.list($0["batches"]?.array ?? [], describeBatch)
+      func list(_ batches: [JSON]) throws {
+        let isMeant = { (batch: JSON) in since.map { batch["at"]?.integer ?? 0 >= $0 } ?? true }
+        try output.list(batches.filter(isMeant), describeBatch)
+      }
+      if let last {
+        try list(newest(last, &client))
+      } else {
+        try client.stream("Batches", ["after": .integer(after)]) {
+          try list($0["batches"]?.array ?? [])
+        }
       }
       return EX_OK
     }
+  }
+
+  /// The last batches, the oldest first.
+  private static func newest(_ count: Int64, _ client: inout ControlClient) throws -> [JSON] {
+    let reply = try client.call("Batches", ["newest": true, "limit": .integer(count)])
+    return (reply["batches"]?.array ?? []).reversed()
+  }
+
+  /// A day or a time in UTC, or so long ago.
+  private static func timeAgo(_ text: String) throws -> Int64 {
+    if let duration = Duration(text: text), duration > .zero {
+      return SystemClock.wall() - duration.inMilliseconds
+    }
+    guard let time = UTCTime.milliseconds(text) else {
+      throw UsageError(
+        "\"\(text)\" is no time, such as \"2027-01-31\", \"2027-01-31 10:00\" (in UTC) or \"2d\" (ago)"
+      )
+    }
+    return time
   }
 
   private static func describeBatch(_ batch: JSON) -> String {

@@ -4,7 +4,7 @@ enum Usage {
     usage: cascadectl [--socket PATH | --store STORE.db | --instance NAME]
                       [--json] [--quiet] COMMAND
 
-      status                                the served stores and their state
+      status [--not-ok]                     the served stores and their state, or only those in trouble
       apply FILE... | -                     submits change files and waits for the result
       node NODE                             a node as it is stored
       nodes COLLECTION                      the nodes of a collection
@@ -23,7 +23,8 @@ enum Usage {
       lease --list                          current leases
       lease --release NODE... [--collection C] [--owner NAME]
                                             ends leases
-      batches [--after N]                   the deletions that can be undone, in batches
+      batches [--after N | --last N] [--since TIME]
+                                            the deletions that can be undone, in batches
       undo BATCH                            restores what a batch deleted
       undo NODE                             restores one node with what went because of it
       delete NODE... | COLLECTION --where SQL [--dry-run] [--expect N] [--partial] [--no-wait]

@@ -89,7 +89,10 @@ complete -c cascadectl -n '__cascadectl_is lease' -l owner -x -d 'The owner of t
 complete -c cascadectl -n '__cascadectl_is lease' -l for -x -d 'The duration'
 complete -c cascadectl -n '__cascadectl_is lease' -l list -d 'List the leases'
 complete -c cascadectl -n '__cascadectl_is lease' -l release -d 'End leases'
+complete -c cascadectl -n '__cascadectl_is status' -l not-ok
 complete -c cascadectl -n '__cascadectl_is batches' -l after -x -a '(__cascadectl_batches)'
+complete -c cascadectl -n '__cascadectl_is batches' -l last -x
+complete -c cascadectl -n '__cascadectl_is batches' -l since -x
 complete -c cascadectl -n '__cascadectl_is undo' -a '(__cascadectl_batches)'
 complete -c cascadectl -n '__cascadectl_is delete' -a '(__cascadectl_nodes)'
 complete -c cascadectl -n '__cascadectl_is delete' -l where -x -d 'A condition for rows'
