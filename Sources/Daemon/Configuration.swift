@@ -27,9 +27,7 @@ package enum Configuration: Sendable {
       try engine.refuse(path, model, of: file ?? path)
       let hasModel = try file != nil || FileStatus.isThere(StoreConfiguration.modelFile(of: path))
       return [StoreConfiguration(path: path, model: model, hasModel: hasModel)]
-    case .model(let file):
-      let (store, model) = try Configuration.model(naming: file, purpose, engine)
-      return [StoreConfiguration(path: store, model: model)]
+    case .model(let file): return try Configuration.stores(of: file, purpose, engine, creates: true)
     case .directory(let directory):
       let (stores, errors) = try Configuration.stores(in: directory, purpose, engine)
       if !errors.isEmpty { throw ConfigurationError(joining: errors) }
@@ -41,6 +39,21 @@ package enum Configuration: Sendable {
   struct ReadResult {
     let stores: [StoreConfiguration]
     let complaints: [String]
+  }
+
+  /// The models of many stores, as they are now.
+  func templates() -> [StoreTemplate] {
+    let files: [String] =
+      switch self {
+      case .store: []
+      case .model(let file): [file]
+      case .directory(let directory): (try? Configuration.models(in: directory)) ?? []
+      }
+    return files.compactMap { file in
+      guard let model = try? StoreModel.read(file, SafePaths(groupOf: file)), model.stores != nil
+      else { return nil }
+      return StoreTemplate(file: file, model: model)
+    }
   }
 
   /// Reads what is valid. Of many models, an invalid one does not keep the others from being
@@ -62,6 +75,22 @@ package enum Configuration: Sendable {
     if let file { return try StoreModel.read(file, paths) }
     let beside = StoreConfiguration.modelFile(of: store)
     return try FileStatus.isThere(beside) ? try StoreModel.read(beside, paths) : .empty
+  }
+
+  /// The stores of a model file: one, or all that match. A database with tables of the application is not created,
+  /// because that is left to the application.
+  private static func stores(
+    of file: String, _ purpose: Purpose, _ engine: any StoreEngine, creates: Bool? = nil
+  ) throws -> [StoreConfiguration] {
+    let first = try StoreModel.read(file)
+    if let pattern = first.stores {
+      try engine.refuse(pattern, first, of: file)
+      let model =
+        try purpose == .check ? first : StoreModel.read(file, SafePaths(groupOf: file))
+      return StoreTemplate(file: file, model: model).stores
+    }
+    let (store, model) = try model(naming: file, purpose, engine)
+    return [StoreConfiguration(path: store, model: model, creates: creates ?? !model.hasTables)]
   }
 
   /// The model of a file, and the store that it names. It is read twice, because the store's group
@@ -97,10 +126,13 @@ package enum Configuration: Sendable {
     var errors: [ConfigurationError] = []
     for file in try models(in: directory) {
       do {
-        let store = try store(of: file, purpose, engine)
-        try refuseDuplicates(store, of: file, among: found)
-        try refuseSharedRoots(store, of: file, among: found)
-        found.append((file, store))
+        let stores = try stores(of: file, purpose, engine)
+        for store in stores {
+          let others = found.filter { $0.store.template == nil || $0.file != file }
+          try refuseDuplicates(store, of: file, among: others)
+          try refuseSharedRoots(store, of: file, among: others)
+        }
+        found += stores.map { (file, $0) }
       } catch let error as ConfigurationError {
         errors.append(error)
       } catch let error as UnsafePath {
@@ -110,15 +142,6 @@ package enum Configuration: Sendable {
       }
     }
     return (found.map(\.store), errors)
-  }
-
-  /// The store of a model file. A database with tables of the application is not created, because
-  /// that is left to the application.
-  private static func store(
-    of file: String, _ purpose: Purpose, _ engine: any StoreEngine
-  ) throws -> StoreConfiguration {
-    let (store, model) = try model(naming: file, purpose, engine)
-    return StoreConfiguration(path: store, model: model, creates: !model.hasTables)
   }
 
   /// Refuses a second model for the same database or spool. If its directory cannot be entered now,

@@ -10,6 +10,9 @@ final class Stores {
   let engine: any StoreEngine
   private let configuration: Configuration
   private let changed = Bell()
+  /// The models of many stores, as they were last read.
+  private(set) var templates: [StoreTemplate] = []
+  let templatesChanged = Bell()
   private var isReloading = false
   private let reloads = Broadcast()
   let events = Events()
@@ -30,6 +33,7 @@ final class Stores {
     services = []
     complaints = found.complaints
     services = found.stores.map(service)
+    templates = configuration.templates()
     for complaint in complaints {
       events.tell(.error, .reloadFailed, "not served: \(complaint)", [(.reason, complaint)])
     }
@@ -61,6 +65,7 @@ final class Stores {
   /// Whether this error ends the daemon.
   func refuses(_ error: any Error, of service: StoreService) -> Bool {
     if case .directory = configuration { return false }
+    if service.configuration.template != nil { return false }
     if hasStarted || service.isFileOpen || service.isPassing(error) { return false }
     refusal = error
     service.ringOpenings()
@@ -72,6 +77,7 @@ final class Stores {
     await withDiscardingTaskGroup { group in
       group.addTask(executorPreference: EventLoop.shared) { await self.poll() }
       group.addTask(executorPreference: EventLoop.shared) { await self.releaseIdleMemory() }
+      group.addTask(executorPreference: EventLoop.shared) { await self.followTemplates() }
       repeat {
         for service in services where !service.isStarted {
           service.isStarted = true
@@ -130,6 +136,8 @@ final class Stores {
     }
     do {
       let reloaded = try await take(try configuration.read(for: .service, by: engine))
+      templates = configuration.templates()
+      templatesChanged.ring()
       complaints = reloaded.failed.map { "\($0.store) keeps its old model: \($0.reason)" }
       report(reloaded, by: user)
       return reloaded
@@ -143,15 +151,29 @@ final class Stores {
     }
   }
 
+  func takeUp(_ configuration: StoreConfiguration) {
+    services.append(service(configuration))
+    told(.reloaded, configuration.path, "is served from now on", "")
+    changed.ring()
+  }
+
+  func letGo(_ service: StoreService) async {
+    await service.retire()
+    services.removeAll { $0 === service }
+    told(.reloaded, service.path, "is gone, and no longer served", "")
+  }
+
   private func take(_ wanted: [StoreConfiguration]) async throws -> Reloaded {
     var reloaded = Reloaded()
-    for service in services where !wanted.contains(where: { $0.path == service.path }) {
+    let paths = Set(wanted.map(\.path))
+    for service in services where !paths.contains(service.path) {
       await service.retire()
       services.removeAll { $0 === service }
       reloaded.removed.append(service.path)
     }
+    let known = Dictionary(services.map { ($0.path, $0) }, uniquingKeysWith: { one, _ in one })
     for configuration in wanted {
-      if let service = services.first(where: { $0.path == configuration.path }) {
+      if let service = known[configuration.path] {
         await take(configuration, service, &reloaded)
       } else {
         services.append(service(configuration))

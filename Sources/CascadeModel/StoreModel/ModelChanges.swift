@@ -20,7 +20,7 @@ extension StoreModel {
   private func settings(since old: StoreModel) -> [String] {
     [
       (spool != old.spool, "spool"), (exclusive != old.exclusive, "exclusive"),
-      (strict != old.strict, "strict"),
+      (strict != old.strict, "strict"), (access != old.access, "access"),
       (roots != old.roots, "roots"),
       (sweeps != old.sweeps, "sweeps"), (limits != old.limits, "limits"),
       (trash != old.trash, "trash"), (archive != old.archive, "archive"),

@@ -4,6 +4,7 @@ struct ModelReader {
   private static let keys = [
     "store", "spool", "exclusive", "strict", "collections", "relationships", "files", "roots",
     "sweeps", "limits", "trash", "keep", "keepDeleted", "secureDelete", "archive",
+    "access", "stores",
   ]
 
   private let file: ModelValue
@@ -14,9 +15,15 @@ struct ModelReader {
     guard let fields = Fields(file, Self.keys) else { return .empty }
     var model = StoreModel()
     model.store = fields["store"]?.storeLocation()
+    model.stores = fields["stores"]?.absolutePath()
+    if model.stores != nil {
+      fields["store"]?.addProblem("\"store\" has no meaning beside \"stores\"")
+      file.problems.allowsRelativePaths = true
+    }
     model.spool = fields["spool"]?.absolutePath()
     model.exclusive = fields["exclusive"]?.bool() ?? false
     model.strict = fields["strict"]?.bool() ?? false
+    model.access = fields["access"].flatMap(StoreAccessReader.read)
     model.keepsAllDeleted = fields["keepDeleted"]?.bool() ?? false
     fields["collections"].map { CollectionReader($0).read(into: &model) }
     fields["files"].map { FileRootsReader().read($0, into: &model) }
@@ -27,6 +34,12 @@ struct ModelReader {
     checkFetched(fields["collections"], names)
     model.roots = fields["roots"].map { readRoots($0, names) } ?? []
     SettingsReader(fields).read(into: &model)
+    if model.stores != nil {
+      for root in model.sharedRoots {
+        fields["files"]?.member(root)?.addProblem(
+          "all stores would share it: say a path that is relative to each store's directory")
+      }
+    }
     return model
   }
 
@@ -137,7 +150,7 @@ extension ModelValue {
   /// An absolute path, without slashes at its end.
   func absolutePath() -> String? {
     guard var path = name("a path") else { return nil }
-    guard path.hasPrefix("/") else {
+    guard path.hasPrefix("/") || problems.allowsRelativePaths else {
       addProblem("\"\(path)\" is not an absolute path")
       return nil
     }

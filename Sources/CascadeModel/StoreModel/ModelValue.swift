@@ -2,6 +2,8 @@
 /// are reported at once.
 final class Problems {
   var list: [ModelProblem] = []
+  /// In a model of many stores, paths are relative to each.
+  var allowsRelativePaths = false
 }
 
 /// A value of the model file, its path, and the list that its problems are added to.

@@ -18,7 +18,9 @@ struct SettingsReader {
 
   private func archive(_ entry: ModelValue, _ model: inout StoreModel) {
     guard let path = entry.string("an absolute path") else { return }
-    if !path.hasPrefix("/") { return entry.addProblem("must be an absolute path") }
+    if !path.hasPrefix("/") && !entry.problems.allowsRelativePaths {
+      return entry.addProblem("must be an absolute path")
+    }
     if model.trash <= .zero {
       return entry.addProblem("has nothing to write: \"trash\" keeps nothing")
     }

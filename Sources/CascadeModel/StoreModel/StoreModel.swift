@@ -2,10 +2,14 @@
 /// paths and its limits may be changed.
 package struct StoreModel: Hashable, Sendable {
   package var store: String?
+  /// A pattern of paths: the model is one for each database that matches.
+  package internal(set) var stores: String?
   package var spool: String?
   /// Whether the application locks the database for itself while it runs, or changes its journal
   /// mode. Then the store is opened only while no other process has it open.
   package internal(set) var exclusive = false
+  /// Nil: whoever may connect to the socket.
+  package internal(set) var access: StoreAccess?
   /// Whether only the declared collections exist.
   package internal(set) var strict = false
   package internal(set) var collections: [String: Collection] = [:]

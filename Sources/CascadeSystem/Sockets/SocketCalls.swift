@@ -7,6 +7,8 @@ package struct Peer: Hashable, Sendable {
   package let pid: Int32
   package let uid: UInt32
   package let gid: UInt32
+  /// The other groups of which it has the rights.
+  package let groups: [UInt32]
 }
 
 extension FileDescriptor {
@@ -58,6 +60,20 @@ extension FileDescriptor {
     _ = try checked("getsockopt") {
       unsafe getsockopt(raw, SOL_SOCKET, SO_PEERCRED, &peer, &size)
     }
-    return Peer(pid: peer.pid, uid: peer.uid, gid: peer.gid)
+    return Peer(pid: peer.pid, uid: peer.uid, gid: peer.gid, groups: peerGroups())
+  }
+
+  /// Empty where the kernel does not tell them.
+  private func peerGroups() -> [UInt32] {
+    var room = 64
+    while true {
+      var groups = [UInt32](repeating: 0, count: room)
+      var size = socklen_t(room * MemoryLayout<UInt32>.size)
+      if unsafe getsockopt(raw, SOL_SOCKET, SO_PEERGROUPS, &groups, &size) == 0 {
+        return Array(groups.prefix(Int(size) / MemoryLayout<UInt32>.size))
+      }
+      if errno != ERANGE { return [] }
+      room = max(room * 2, Int(size) / MemoryLayout<UInt32>.size)
+    }
   }
 }

@@ -69,7 +69,7 @@ final class Control {
         "Resume": { try await self.resume($0) },
         "Reload": { try await self.reload($0) },
         "Events": { try await self.events($0) },
-        "Metrics": { _ in try await self.metrics() },
+        "Metrics": { try await self.metrics($0) },
       ])
   }
 
@@ -96,7 +96,7 @@ final class Control {
 
   /// The same, also for a store that cannot be served now.
   func named(_ call: Call) throws -> StoreService {
-    let services = stores.services
+    let services = stores.services(for: call.peer)
     guard let path = call.parameters["store"]?.string else {
       if services.count == 1 { return services[0] }
       let paths = services.map(\.path).sorted().joined(separator: ", ")
@@ -122,12 +122,13 @@ final class Control {
   private func status(_ call: Call) async throws -> JSON {
     let isOfAll = call.parameters["store"]?.string == nil
     var list: [JSON] = []
-    for service in isOfAll ? stores.services : [try named(call)] {
+    for service in isOfAll ? stores.services(for: call.peer) : [try named(call)] {
       list.append(await status(of: service))
     }
     return [
       "version": .string(Release.version), "stores": .array(list),
-      "problems": .array(isOfAll ? stores.complaints.map(JSON.string) : []),
+      "problems": .array(
+        isOfAll && stores.areAllOpen(to: call.peer) ? stores.complaints.map(JSON.string) : []),
     ]
   }
 

@@ -23,7 +23,7 @@ extension Control {
   }
 
   private func chosen(_ call: Call) throws -> [StoreService] {
-    call.text("store") == nil ? stores.services : [try named(call)]
+    call.text("store") == nil ? stores.services(for: call.peer) : [try named(call)]
   }
 
   /// The stores whose tables do not fit their models.
@@ -58,6 +58,7 @@ extension Control {
   }
 
   func reload(_ call: Call) async throws -> JSON {
+    if !stores.areAllOpen(to: call.peer) { throw VarlinkError.permissionDenied }
     do {
       let reloaded = try await Reloading.reload(stores, by: call.peer.uid)
       return ["reloaded": reloaded.json(mismatched: await mismatched(stores.services))]
@@ -69,9 +70,9 @@ extension Control {
     }
   }
 
-  func metrics() async throws -> JSON {
+  func metrics(_ call: Call) async throws -> JSON {
     var gauges: [Gauges] = []
-    for service in stores.services { gauges.append(await service.gauges()) }
+    for service in stores.services(for: call.peer) { gauges.append(await service.gauges()) }
     return ["text": .string(Metrics(of: gauges, at: SystemClock.wall()).text)]
   }
 
@@ -89,7 +90,8 @@ extension Control {
       let missed = max(0, stores.events.start(.max) - last)
       let events = stores.events.after(last)
       last = stores.events.count
-      let reply = reply(events.filter { isOf(store, $0) }, missed: missed)
+      let reply = reply(
+        events.filter { isOf(store, $0) && mayBeTold($0, call) }, missed: missed)
       if !follows { return reply }
       try await call.reply(continues: reply)
       try await bell.wait()
@@ -98,6 +100,13 @@ extension Control {
 
   private func isOf(_ store: String?, _ event: JSON) -> Bool {
     store == nil || event["store"]?.string == store
+  }
+
+  /// What names no store may name any in its text.
+  private func mayBeTold(_ event: JSON, _ call: Call) -> Bool {
+    if stores.areAllOpen(to: call.peer) { return true }
+    let path = event["store"]?.string
+    return stores.services(for: call.peer).contains { $0.path == path }
   }
 
   private func reply(_ events: [JSON], missed: Int64) -> JSON {

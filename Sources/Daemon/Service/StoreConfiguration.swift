@@ -12,6 +12,8 @@ package struct StoreConfiguration: Sendable, Hashable {
   let hasModel: Bool
   /// Whether a missing database is created.
   package let creates: Bool
+  /// The model file of which it is one of many stores, if it is.
+  package let template: String?
 
   /// The directory of all other files of a store, `STORE.cascade/` beside the database.
   package static func directory(of store: String) -> String { "\(store).cascade" }
@@ -22,11 +24,15 @@ package struct StoreConfiguration: Sendable, Hashable {
     "\(directory(of: store))/model.json"
   }
 
-  package init(path: String, model: StoreModel, hasModel: Bool = true, creates: Bool = true) {
+  package init(
+    path: String, model: StoreModel, hasModel: Bool = true, creates: Bool = true,
+    template: String? = nil
+  ) {
     self.path = path
     self.model = model
     self.hasModel = hasModel
     self.creates = creates
+    self.template = template
     spoolPath = model.spool ?? StoreConfiguration.directory(of: path)
   }
 

@@ -1,0 +1,92 @@
+import CascadeModel
+import CascadeSystem
+import Glibc
+import Testing
+
+/// One model for every database that matches, those to come too.
+@Suite struct TemplateTests {
+  private static let rest = """
+    collections: { albums: { table: "album", key: "id" }, songs: { table: "song", key: "id" } },
+    relationships: [
+      { name: "album", from: "songs", to: "albums", column: "album",
+        rules: ["deleteSourceIfDestinationDeleted"] },
+      { name: "cover", from: "albums", to: { files: "media" }, column: "cover",
+        rules: ["deleteDestinationIfAllSourcesDeleted"] }],
+    files: { media: "media" }
+    """
+
+  private func add(_ tenant: String, to host: Host) throws -> String {
+    let directory = host.scratch.path("tenants/\(tenant)")
+    try #require(try run(["/bin/mkdir", "-p", "\(directory)/media"]).status == 0)
+    let made = try run([
+      "/usr/bin/sqlite3", "\(directory)/app.db",
+      """
+      CREATE TABLE album(id INTEGER PRIMARY KEY, cover TEXT);
+      CREATE TABLE song(id INTEGER PRIMARY KEY, album INTEGER);
+      CREATE INDEX song_album ON song(album); CREATE INDEX album_cover ON album(cover);
+      INSERT INTO album VALUES(1, 'a.jpg'); INSERT INTO song VALUES(1, 1);
+      """,
+    ])
+    #expect(made.status == 0, "\(made.error)")
+    return "\(directory)/app.db"
+  }
+
+  private func start(_ rest: String = TemplateTests.rest) throws -> Host {
+    let host = try Host()
+    let pattern = host.scratch.path("tenants/*/app.db")
+    try host.write("tenants.json", "{ stores: \"\(pattern)\", \(rest) }")
+    try host.model("own")
+    return host
+  }
+
+  @Worker @Test("What matches is served, what comes is taken up, and what is gone is let go")
+  func follows() throws {
+    let host = try start()
+    let (one, two) = (try add("one", to: host), try add("two", to: host))
+    try host.start()
+    try host.waitUntil("all are served") {
+      try host.states() == [host.path("own"): "ok", one: "ok", two: "ok"]
+    }
+    let deletion = ["/usr/bin/sqlite3", "-cmd", ".timeout 5000", one, "DELETE FROM album"]
+    try #require(try run(deletion).status == 0)
+    try host.waitUntil("it is swept") {
+      try run(["/usr/bin/sqlite3", one, "SELECT count(*) FROM song"]).output == "0\n"
+    }
+    let three = try add("three", to: host)
+    try host.waitUntil("it is taken up") { try host.states()[three] == "ok" }
+    #expect(try run(["/bin/rm", "-r", host.scratch.path("tenants/two")]).status == 0)
+    try host.waitUntil("it is let go") { try host.states()[two] == nil }
+    #expect(host.log.contains("two/app.db is gone, and no longer served"))
+    #expect(try host.ctl("reload").status == 0)
+    #expect(try host.states().count == 3)
+    #expect(try host.end() == .exit(0))
+  }
+
+  @Worker @Test("What a model of many stores says wrongly is told")
+  func refused() throws {
+    let host = try start("files: { media: \"/srv/media\" }")
+    let check = try run([Programs.cascaded, "--check-config", host.models])
+    #expect(check.status == 78 && check.error.contains("all stores would share it"))
+    try host.write("tenants.json", "{ stores: \"tenants/*/app.db\", store: \"/x.db\" }")
+    let other = try run([Programs.cascaded, "--check-config", host.models])
+    #expect(other.error.contains("is not an absolute path"))
+  }
+
+  @Worker @Test(.enabled(if: geteuid() == 0, "only root can be another user"))
+  func eachUserSeesItsOwn() throws {
+    let host = try start("access: { user: \"*\" }")
+    let (one, two) = (try add("1236", to: host), try add("1237", to: host))
+    try host.start()
+    try host.waitUntil("all are served") {
+      let states = try host.states()
+      return states[one] == "ok" && states[two] == "ok"
+    }
+    #expect(try run(["/bin/chmod", "755", host.scratch.path]).status == 0)
+    #expect(try run(["/bin/chmod", "666", host.socket]).status == 0)
+    let asked = try run(
+      ["/usr/bin/setpriv", "--reuid=1237", "--regid=1237", "--clear-groups", Programs.cascadectl]
+        + ["--socket", host.socket, "--json", "status"])
+    let stores = try asked.json["stores"]?.array?.compactMap { $0["store"]?.string }
+    #expect(stores.map(Set.init) == [host.path("own"), two])
+  }
+}
