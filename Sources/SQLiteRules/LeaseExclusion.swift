@@ -149,7 +149,8 @@ extension Connection {
       """, bound)
     return try all(
       generated: """
-        SELECT s.via, c.name, coalesce(k.key, n.key), sc.name, coalesce(sk.key, sn.key)
+        SELECT s.via, c.name, coalesce(k.key, n.key), sc.name, coalesce(sk.key, sn.key),
+          s.id IN (SELECT id FROM temp.protected_nodes)
         FROM temp.new_candidates AS s CROSS JOIN temp.gone AS g ON g.id = s.via AND g.counts
         JOIN cascade_collection AS c ON c.id = g.collection
         JOIN cascade_collection AS sc ON sc.id = s.collection
@@ -159,13 +160,13 @@ extension Connection {
         AND s.id NOT IN (SELECT id FROM temp.blocked)
         """, bound
     ) { row in
-      let denied = row.node(1, binding.model)
+      let (denied, held) = (row.node(1, binding.model), row.node(3, binding.model))
+      let isHeld = row.integer(5) == 0 ? "leased" : "protected"
       return Denial(
         denied: row.integer(0),
         reason: .mustStay(
           denied,
-          because: "\(row.node(3, binding.model)) is leased, and would be deleted with it by "
-            + "\"\(name)\""))
+          because: "\(held) is \(isHeld), and would be deleted with it by \"\(name)\""))
     }
   }
 
