@@ -13,13 +13,14 @@ internal import PostgresTables
 /// 3. A row that an application has marked again itself stays marked.
 /// 4. Triggers tell of each row that comes back, so a daemon that is stopped goes on with what follows these.
 extension PostgresWriter {
-  /// What was unmarked, by the rows of `cascade.mark` that a job owns, brings back what was marked because of it alone.
+  /// What was unmarked, by the rows of `cascade.mark` that a job owns, or since, brings back what was marked because of it
+  /// alone.
   func comeBack(ofJob job: Int64) throws {
     let unmarked = store.binding.marked.values.map { marked in
       """
       SELECT e.collection, e.key FROM cascade.mark e JOIN \(marked.table.name) s
         ON \(marked.table.key.equal("s", text: "e.key"))
-      WHERE e.job = \(job) AND e.collection = \(marked.table.number) AND NOT \(marked.isMarked("s"))
+      WHERE (e.job = \(job) OR e.job IS NULL) AND e.collection = \(marked.table.number) AND NOT \(marked.isMarked("s"))
       """
     }
     if unmarked.isEmpty { return }

@@ -31,7 +31,8 @@ extension Writer {
   func follow(marks events: Slice, of job: DeletionJob, at now: Int64) throws -> DeletionJob {
     try adaptToSchema()
     clock.now = now
-    try comeBack(events)
+    // Also what a run that was stopped has unmarked since.
+    try comeBack(Slice(low: events.low, high: .max))
     current = TransactionState()
     let closure = MarkClosure(binding, rulesSeen: identities.counters.rulesSeen)
     let commits = try foreignCommits()
