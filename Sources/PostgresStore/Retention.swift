@@ -2,6 +2,7 @@ package import CascadeModel
 internal import CascadeEngine
 internal import CascadePostgres
 package import CascadeStore
+internal import PostgresBinding
 internal import PostgresSweeps
 internal import PostgresTables
 
@@ -38,7 +39,20 @@ struct ExpiredRows {
       }
       if [.trash, .files].contains(kept) { batches += numbers.count }
     }
+    try forgetMarksOfGone()
     return batches
+  }
+
+  /// Why rows were marked that have gone, and cannot come back any more.
+  private func forgetMarksOfGone() throws {
+    let time = now - store.model.trash.inMilliseconds
+    for table in store.binding.marked.values.map(\.table) {
+      try db.run(
+        """
+        DELETE FROM cascade.marked x
+        WHERE x.collection = \(table.number) AND x.at < \(time) AND NOT \(table.has("x.key"))
+        """)
+    }
   }
 
   private func delete(_ numbers: [Int64], _ kept: Retention.Kept) throws {

@@ -7,6 +7,11 @@ import Testing
 struct MarkTests {
   @Test("Rows are gone for others", arguments: Marks.Claim.allCases)
   func claim(_ claim: Marks.Claim) throws { try Marks(PostgresUnderTest()).expect(claim) }
+
+  @Test("Why rows were marked that have gone is forgotten with the trash")
+  func forgotten() throws {
+    try Marks(PostgresUnderTest()).expectForgetting(from: "cascade.marked")
+  }
 }
 
 extension MarkTests {

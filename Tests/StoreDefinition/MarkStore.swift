@@ -160,6 +160,8 @@ final class MarkStore {
     try writer.sweep([.cascade, .refcount], at: now, manners: .none)
   }
 
+  func tidy() throws { _ = try writer.sweep([.trash], at: now, manners: .none) }
+
   func approve(_ job: DeletionJob) throws -> Bool {
     try job.plan.flatMap { try writer.approve(plan: $0) } != nil
   }

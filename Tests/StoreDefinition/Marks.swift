@@ -58,6 +58,22 @@ package struct Marks {
     }
   }
 
+  /// Why a row was marked is known as long as it can come back. `table` is the engine's of these reasons.
+  package func expectForgetting(from table: String) throws {
+    let store = try MarkStore(engine, limit: 1_000)
+    try store.mark("song", 1)
+    try store.mark("song", 2)
+    try store.followAll()
+    try store.bySQL("DELETE FROM song WHERE id = 1")
+    let keys = "SELECT CAST(key AS TEXT) FROM \(table) ORDER BY 1"
+    store.now += 23 * 3_600_000
+    try store.tidy()
+    #expect(try store.texts(keys) == ["1", "2"])
+    store.now += 2 * 3_600_000
+    try store.tidy()
+    #expect(try store.texts(keys) == ["2"])
+  }
+
   private func followed(_ store: MarkStore) throws {
     try store.mark("artist", 1)
     let job = try #require(try store.follow())

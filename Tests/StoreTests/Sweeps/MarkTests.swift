@@ -6,6 +6,9 @@ import Testing
 struct MarkTests {
   @Test("Rows are gone for others", arguments: Marks.Claim.allCases)
   func claim(_ claim: Marks.Claim) throws { try Marks(SQLiteUnderTest()).expect(claim) }
+
+  @Test("Why rows were marked that have gone is forgotten with the trash")
+  func forgotten() throws { try Marks(SQLiteUnderTest()).expectForgetting(from: "cascade_marked") }
 }
 
 extension MarkTests {
