@@ -187,10 +187,7 @@ private struct MarkSteps {
 
   private func takeBatch() throws {
     if writer.sweepRun.job!.batch != nil { return }
-    writer.current = TransactionState()
-    writer.current.batch = writer.identities.counters.serial
-    writer.identities.counters.serial += 1
-    writer.sweepRun.job!.batch = writer.current.batch
+    writer.sweepRun.job!.batch = writer.beginBatch()
     try writer.record(writer.sweepRun.job!.submission(at: writer.clock.now))
   }
 

@@ -67,10 +67,8 @@ extension Writer {
   }
 
   private func recordProtection(_ author: String, _ what: String, at now: Int64) throws {
-    current = TransactionState()
-    current.batch = identities.counters.serial
-    identities.counters.serial += 1
-    try record(Submission(.protection, id: "\(what)-\(current.batch)", by: author, at: now))
+    let batch = beginBatch()
+    try record(Submission(.protection, id: "\(what)-\(batch)", by: author, at: now))
   }
 
   private func storedKey(of node: Node) throws -> (collection: Int64, key: Value)? {

@@ -37,6 +37,14 @@ extension Writer {
       .integer(Int64(count)), .integer(current.batch))
   }
 
+  /// Starts a batch of its own, which is recorded next.
+  package func beginBatch() -> Int64 {
+    current = TransactionState()
+    current.batch = identities.counters.serial
+    identities.counters.serial += 1
+    return current.batch
+  }
+
   package func record(_ submission: Submission) throws {
     try db.run(
       """

@@ -52,14 +52,11 @@ extension Writer {
         AND EXISTS (SELECT 1 FROM cascade_marked AS x WHERE x.collection = \(table.id) AND x.key = ?1)
         """, [key])
     if isMarked == nil { return nil }
-    current = TransactionState()
-    current.batch = identities.counters.serial
-    identities.counters.serial += 1
-    try record(
-      Submission(.marked, id: "marked-\(current.batch)", by: "softDelete", at: clock.now))
+    let batch = beginBatch()
+    try record(Submission(.marked, id: "marked-\(batch)", by: "softDelete", at: clock.now))
     try db.run(
       "UPDATE cascade_marked SET batch = ? WHERE collection = ? AND key = ?",
-      .integer(current.batch), .integer(table.id), key)
-    return current.batch
+      .integer(batch), .integer(table.id), key)
+    return batch
   }
 }
