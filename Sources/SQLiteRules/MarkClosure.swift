@@ -178,6 +178,13 @@ package struct MarkClosure {
     }
   }
 
+  /// The references that count, of rows that can be marked.
+  func counted(_ effect: RuleEffect) -> [EdgeRelation] {
+    binding.counted(effect, stored: rulesSeen, following: .all).filter {
+      $0.relationship != nil && binding.marked[$0[effect.affectedEnd].id] != nil
+    }
+  }
+
   /// Sets `remains` of rows `m` of `temp.mark_counted` that still have an edge of the name. What is in
   /// `temp.marking` up to a place counts as marked.
   private func countRemaining(
@@ -185,8 +192,7 @@ package struct MarkClosure {
   ) throws {
     for effect in RuleEffect.all(.deleteLast) {
       let end = effect.affectedEnd
-      for relation in binding.counted(effect, stored: rulesSeen, following: .all)
-      where relation.relationship != nil && binding.marked[relation[end].id] != nil {
+      for relation in counted(effect) {
         let other = relation[end.other]
         let isThere = other.kind == .files ? "1" : isThere(end.other.alias, other, upTo: last)
         try db.run(

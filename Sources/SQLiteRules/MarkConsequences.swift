@@ -18,8 +18,7 @@ extension MarkClosure {
   ) throws {
     for effect in RuleEffect.all(.deleteLast) {
       let affected = effect.affectedEnd
-      for relation in binding.counted(effect, stored: rulesSeen, following: .all)
-      where relation.relationship != nil && binding.marked[relation[affected].id] != nil {
+      for relation in counted(effect) {
         let other = relation[affected.other]
         guard let marked = binding.marked[other.id] else { continue }
         let alias = affected.other.alias
