@@ -198,7 +198,7 @@ private struct MarkSteps {
       """)
     try db.run(
       """
-      INSERT INTO cascade.marked SELECT m.collection, m.key, m.collection, m.key, '', 0, \(end), m.old
+      INSERT INTO cascade.marked SELECT m.collection, m.key, m.collection, m.key, '', \(Rules.none.rawValue), \(end), m.old
       FROM cascade.marking m WHERE \(isFirst)
       """)
     for marked in store.binding.marked.values {
@@ -246,7 +246,7 @@ private struct MarkSteps {
       FROM cascade.marking v JOIN cascade.mark_reason r ON r.via = v.seq
       WHERE v.job = \(job.number) AND v.seq > \(slice.lowerBound) AND v.seq <= \(slice.upperBound)
       AND r.rule & \(Rules.cascading.rawValue) <> 0 AND EXISTS (SELECT FROM cascade.marked x
-        WHERE x.collection = r.collection AND x.key = r.key AND x.rule <> 0)
+        WHERE x.collection = r.collection AND x.key = r.key AND x.rule <> \(Rules.none.rawValue))
       ON CONFLICT DO NOTHING
       """)
     try closure.writeCountedReasons(
@@ -261,7 +261,7 @@ private struct MarkSteps {
     try closure.writeCountedReasons(
       """
       EXISTS (SELECT FROM cascade.marked x
-        WHERE x.collection = m.collection AND x.key = m.key AND x.rule <> 0)
+        WHERE x.collection = m.collection AND x.key = m.key AND x.rule <> \(Rules.none.rawValue))
       """, "NULL::bigint, \(now)")
   }
 

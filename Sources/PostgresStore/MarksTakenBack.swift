@@ -56,8 +56,8 @@ extension PostgresWriter {
       INSERT INTO cascade.coming_back(collection, key)
       SELECT DISTINCT x.collection, x.key FROM cascade.coming_back b
       JOIN cascade.marked x ON x.via_collection = b.collection AND x.via_key = b.key
-      WHERE x.rule <> 0 AND NOT EXISTS (SELECT FROM cascade.marked o
-        WHERE o.collection = x.collection AND o.key = x.key AND o.rule = 0)
+      WHERE x.rule <> \(Rules.none.rawValue) AND NOT EXISTS (SELECT FROM cascade.marked o
+        WHERE o.collection = x.collection AND o.key = x.key AND o.rule = \(Rules.none.rawValue))
       AND NOT EXISTS (SELECT FROM cascade.mark e
         WHERE e.collection = x.collection AND e.key = x.key AND e.marked)
       ON CONFLICT DO NOTHING
@@ -118,7 +118,8 @@ extension PostgresWriter {
       AND y.rule & \(Rules.counting.rawValue) <> 0
       """)
     try db.run(
-      "DELETE FROM cascade.marked y USING cascade.coming_back b WHERE \(isReason) AND y.rule <> 0")
+      "DELETE FROM cascade.marked y USING cascade.coming_back b WHERE \(isReason) AND y.rule <> \(Rules.none.rawValue)"
+    )
     try db.run("DELETE FROM cascade.mark e USING cascade.coming_back b WHERE e.seq = b.event")
   }
 
@@ -135,9 +136,9 @@ extension PostgresWriter {
 
   /// Takes back what a batch has marked, the rows with which it began among it, and what was marked because of these.
   func undo(marksOf batch: Int64, by author: String, at now: Int64) throws -> UndoResult {
-    let first = "SELECT DISTINCT collection, key FROM cascade.marked WHERE batch = \(batch)"
-    let hasFirst = try db.run("SELECT EXISTS (\(first) AND rule = 0)").bool
-    let back = try bringBack(hasFirst ? "\(first) AND rule = 0" : first)
+    let all = "SELECT DISTINCT collection, key FROM cascade.marked WHERE batch = \(batch)"
+    let first = "\(all) AND rule = \(Rules.none.rawValue)"
+    let back = try bringBack(db.run("SELECT EXISTS (\(first))").bool ? first : all)
     if back.isEmpty { throw try refusal(of: batch) }
     try db.run(
       "UPDATE cascade.ledger SET undone_at = \(now), undone_by = $1 WHERE batch = \(batch)",
