@@ -90,8 +90,8 @@ extension Control {
       let missed = max(0, stores.events.start(.max) - last)
       let events = stores.events.after(last)
       last = stores.events.count
-      let reply = reply(
-        events.filter { isOf(store, $0) && mayBeTold($0, call) }, missed: missed)
+      let mayBeTold = mayBeTold(call)
+      let reply = reply(events.filter { isOf(store, $0) && mayBeTold($0) }, missed: missed)
       if !follows { return reply }
       try await call.reply(continues: reply)
       try await bell.wait()
@@ -103,10 +103,11 @@ extension Control {
   }
 
   /// What names no store may name any in its text.
-  private func mayBeTold(_ event: JSON, _ call: Call) -> Bool {
-    if stores.areAllOpen(to: call.peer) { return true }
-    let path = event["store"]?.string
-    return stores.services(for: call.peer).contains { $0.path == path }
+  private func mayBeTold(_ call: Call) -> (JSON) -> Bool {
+    let open = stores.services(for: call.peer)
+    if open.count == stores.services.count { return { _ in true } }
+    let paths = Set(open.map(\.path))
+    return { $0["store"]?.string.map(paths.contains) ?? false }
   }
 
   private func reply(_ events: [JSON], missed: Int64) -> JSON {
