@@ -9,7 +9,7 @@ enum ProtectCommands {
     guard let reason = try arguments.option("--reason"), !reason.isEmpty else {
       throw UsageError("protect needs --reason: why the node must stay")
     }
-    let until = try arguments.option("--until").map(time)
+    let until = try arguments.option("--until").map(GivenTime.coming)
     let node = try arguments.operand("node")
     let call: JSON = [
       "node": .string(node), "reason": .string(reason),
@@ -45,17 +45,5 @@ enum ProtectCommands {
     return "\(DisplayText.node(protection["node"])) is protected\(until): "
       + "\(protection["reason"]?.string?.printable ?? "")  "
       + "(since \(since), by \(protection["by"]?.string?.printable ?? ""))"
-  }
-
-  /// A day or a time in UTC, or so long from now.
-  private static func time(_ text: String) throws -> Int64 {
-    if let duration = Duration(text: text), duration > .zero {
-      return SystemClock.wall() + duration.inMilliseconds
-    }
-    guard let time = UTCTime.milliseconds(text) else {
-      throw UsageError(
-        "\"\(text)\" is no time, such as \"2027-01-31\", \"2027-01-31 10:00\" (in UTC) or \"30d\"")
-    }
-    return time
   }
 }

@@ -51,7 +51,7 @@ enum UndoCommands {
 
   static func batches(_ arguments: inout Arguments) throws -> Commands.Prepared {
     let after = try arguments.numberOption("--after") ?? 0
-    let since = try arguments.option("--since").map(timeAgo)
+    let since = try arguments.option("--since").map(GivenTime.past)
     let last = try arguments.numberOption("--last")
     try arguments.noOperands()
     if let last, last < 1 { throw UsageError("--last needs a number above 0") }
@@ -76,19 +76,6 @@ enum UndoCommands {
   private static func newest(_ count: Int64, _ client: inout ControlClient) throws -> [JSON] {
     let reply = try client.call("Batches", ["newest": true, "limit": .integer(count)])
     return (reply["batches"]?.array ?? []).reversed()
-  }
-
-  /// A day or a time in UTC, or so long ago.
-  private static func timeAgo(_ text: String) throws -> Int64 {
-    if let duration = Duration(text: text), duration > .zero {
-      return SystemClock.wall() - duration.inMilliseconds
-    }
-    guard let time = UTCTime.milliseconds(text) else {
-      throw UsageError(
-        "\"\(text)\" is no time, such as \"2027-01-31\", \"2027-01-31 10:00\" (in UTC) or \"2d\" (ago)"
-      )
-    }
-    return time
   }
 
   private static func describeBatch(_ batch: JSON) -> String {
