@@ -89,16 +89,15 @@ package enum Configuration: Sendable {
         try purpose == .check ? first : StoreModel.read(file, SafePaths(groupOf: file))
       return StoreTemplate(file: file, model: model).stores
     }
-    let (store, model) = try model(naming: file, purpose, engine)
+    let (store, model) = try model(naming: file, first, purpose, engine)
     return [StoreConfiguration(path: store, model: model, creates: creates ?? !model.hasTables)]
   }
 
   /// The model of a file, and the store that it names. It is read twice, because the store's group
   /// may write it.
   private static func model(
-    naming file: String, _ purpose: Purpose, _ engine: any StoreEngine
+    naming file: String, _ first: StoreModel, _ purpose: Purpose, _ engine: any StoreEngine
   ) throws -> (store: String, StoreModel) {
-    let first = try StoreModel.read(file)
     guard let store = first.store else { throw ConfigurationError(file, [noStore]) }
     try engine.refuse(store, first, of: file)
     if purpose == .check { return (store, first) }
