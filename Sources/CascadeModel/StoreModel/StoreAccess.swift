@@ -1,5 +1,5 @@
-/// Who may see and command a store on a socket that others share, beside root, the daemon's user and the store's
-/// owner: by name or number.
+/// The user or the group, by name or number, that may see and command a store on a socket that others share. Root, the
+/// daemon's user and the store's owner always may.
 package enum StoreAccess: Hashable, Sendable {
   case user(String)
   case group(String)

@@ -8,7 +8,7 @@ package struct StoreModel: Hashable, Sendable {
   /// Whether the application locks the database for itself while it runs, or changes its journal
   /// mode. Then the store is opened only while no other process has it open.
   package internal(set) var exclusive = false
-  /// Nil: whoever may connect to the socket.
+  /// Nil: all users that may connect to the socket.
   package internal(set) var access: StoreAccess?
   /// Whether only the declared collections exist.
   package internal(set) var strict = false

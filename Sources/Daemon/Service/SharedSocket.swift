@@ -1,7 +1,7 @@
 internal import CascadeModel
 internal import CascadeSystem
 
-/// Who may see and command a store on a socket that others share. For all others there is no such store.
+/// The users that may see and command a store on a socket that others share. For other users there is no such store.
 extension StoreService {
   func isOpen(to peer: Peer) -> Bool {
     guard let access = configuration.model.access else { return true }
