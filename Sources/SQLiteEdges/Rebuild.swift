@@ -23,6 +23,13 @@ extension Writer {
     if !attachment.areReferencesRead { try rebuildReferences() }
   }
 
+  /// Whether the program's own tables can be asked. Where a backup from before the daemon was just
+  /// restored, they are made again first.
+  package func hasOwnTables() throws -> Bool {
+    try adaptToSchema()
+    return !attachment.isDetached
+  }
+
   /// If a table does not fit the model, its content is not known, and the edges stay unread.
   package func rebuildReferences() throws {
     let fingerprint = facts.references.fingerprint

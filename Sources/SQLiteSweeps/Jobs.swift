@@ -4,6 +4,7 @@ internal import CascadeSQLite
 package import CascadeStore
 internal import SQLiteBinding
 internal import SQLiteDeletion
+internal import SQLiteEdges
 internal import SQLiteJournal
 internal import SQLiteRules
 package import SQLiteTables
@@ -24,12 +25,7 @@ extension Writer {
     return try group { try db.insertJob(request, at: now) }
   }
 
-  /// A backup from before the daemon may just have been restored.
-  package var openJobs: [DeletionJob] {
-    get throws {
-      try attachment.isDetached || !db.hasTable("cascade_job") ? [] : db.openJobs()
-    }
-  }
+  package var openJobs: [DeletionJob] { get throws { try hasOwnTables() ? db.openJobs() : [] } }
 
   package func carryOut(
     job number: Int64, at now: Int64, manners: StepPolicy

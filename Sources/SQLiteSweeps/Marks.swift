@@ -15,8 +15,8 @@ extension Writer {
 
   /// What cannot be read now is followed later.
   package func hasMarks(besidesThoseOf jobs: [DeletionJob]) throws -> Bool {
-    if try isPartlyBound || db.isMigrating { return false }
-    return try db.hasTable("cascade_mark") && lastMark > jobs.lastMark
+    if try !hasOwnTables() || isPartlyBound || db.isMigrating { return false }
+    return try lastMark > jobs.lastMark
   }
 
   package func insertJob(behind jobs: [DeletionJob], at now: Int64) throws -> Int64 {

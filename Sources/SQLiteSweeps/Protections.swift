@@ -53,7 +53,7 @@ extension Writer {
   }
 
   package func reviewProtections(at now: Int64) throws -> [Protection] {
-    if try attachment.isDetached || !db.hasProtections { return [] }
+    if try !hasProtections { return [] }
     let all = try db.protections(model)
     let ended = all.filter { $0.hasEnded(at: now) }
     if !ended.isEmpty {
@@ -86,14 +86,14 @@ extension Writer {
   // MARK: - What is protected
 
   package var hasProtections: Bool {
-    get throws { try !attachment.isDetached && db.hasProtections }
+    get throws { try hasOwnTables() && db.hasProtections }
   }
 
   package func followProtected() throws { try findProtectedAgain() }
 
   /// Called before anything is deleted.
   func findProtectedAgain(evenIfNothingWasWritten isDue: Bool = false) throws {
-    if try attachment.isDetached || !db.hasProtections { return }
+    if try !hasProtections { return }
     let written = try foreignCommits() &+ identities.counters.serial
     if !isDue && heldBack.protectedAsOf == written { return }
     for protection in try db.protections(model) { try findProtected(by: protection) }

@@ -139,7 +139,7 @@ extension Connection {
     }
   }
 
-  package borrowing func hasTable(_ name: String) throws -> Bool {
+  private borrowing func hasTable(_ name: String) throws -> Bool {
     try integer("SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?", .text(name)) != nil
   }
 

@@ -306,6 +306,22 @@ struct AttachTests {
     #expect(try store.journal() == "songs s a")
   }
 
+  /// As it looks where a backup from before the first attachment was restored.
+  @Test("Whatever is asked for first, the program's own tables are made again")
+  func withoutOwnTables() throws {
+    let questions: [(any StoreWriting) throws -> Void] = [
+      { _ = try $0.hasProtections }, { _ = try $0.openJobs }, { try $0.followProtected() },
+      { _ = try $0.reviewProtections(at: 1) },
+    ]
+    for question in questions {
+      let store = try store()
+      let triggers = try triggers(store)
+      try store.dropOwnTables()
+      try question(store.writer)
+      #expect(try self.triggers(store) == triggers)
+    }
+  }
+
   @Test("What is wrong with the set-up is told")
   func structure() throws {
     let store = try store(
@@ -327,6 +343,15 @@ struct AttachTests {
 }
 
 extension TestStore {
+  fileprivate func dropOwnTables() throws {
+    let drops = ["trigger", "table"].map { kind in
+      """
+      SELECT 'DROP \(kind) ' || name FROM sqlite_schema WHERE type = '\(kind)' AND name GLOB 'cascade_*'
+      """
+    }
+    for drop in drops { try bySQL(texts(drop).joined(separator: ";")) }
+  }
+
   static func schema(of tables: String) throws -> [String] {
     let store = try TestStore()
     try store.writer.detach()
