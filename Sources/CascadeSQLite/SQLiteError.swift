@@ -64,6 +64,12 @@ package struct SQLiteError: Error, Hashable, CustomStringConvertible {
     ].contains(where: message.hasPrefix)
   }
 
+  /// A table is missing whose name begins so.
+  package func lacksTable(_ prefix: String) -> Bool {
+    let words = "no such table: "
+    return ["", "main."].contains { message.hasPrefix("\(words)\($0)\(prefix)") }
+  }
+
   static let interrupted = SQLiteError(
     code: SQLITE_INTERRUPT, extendedCode: SQLITE_INTERRUPT, message: "interrupted",
     doing: "begin a statement", sql: nil)

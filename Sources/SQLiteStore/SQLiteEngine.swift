@@ -70,9 +70,10 @@ package struct SQLiteEngine: StoreEngine {
   }
 
   /// SQLite treats a write-ahead log that it cannot write as read-only, and does so for as long as
-  /// the connection is open. A new connection can write as soon as the cause is gone.
+  /// the connection is open. A new connection can write as soon as the cause is gone. And it makes the
+  /// program's own tables again, if a backup from before them was restored just now.
   package func endsByReopening(_ error: any Error) -> Bool {
-    (error as? SQLiteError)?.isReadOnly ?? false
+    (error as? SQLiteError).map { $0.isReadOnly || $0.lacksTable("cascade_") } ?? false
   }
 
   package func isLocked(_ error: any Error) -> Bool { (error as? SQLiteError)?.isBusy ?? false }
