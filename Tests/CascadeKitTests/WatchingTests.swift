@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// What a program sees of what others do.
-@Suite struct WatchingTests {
+@Suite(.timeLimit(.minutes(10))) struct WatchingTests {
   @Test func valuesFollowOtherProcesses() async throws {
     let test = try TestStore(starts: false)
     var values = test.store.values { db in try db.count(Tag.all) }.makeAsyncIterator()

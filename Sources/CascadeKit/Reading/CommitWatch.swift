@@ -69,14 +69,13 @@ final class CommitWatch: Sendable {
 struct WatchedFile: ~Copyable, SendableMetatype {
   private let connection: ReadConnection
   private let events: FileEvents
-  private var version: Int
+  /// Nil before the first look.
+  private var version: Int?
 
   init(_ path: String) throws {
     // The events are collected from now on, so no commit after the first look is missed.
     let events = try FileEvents(path)
-    let connection = try ReadConnection(path: path)
-    version = try connection.dataVersion
-    self.connection = connection
+    connection = try ReadConnection(path: path)
     self.events = events
   }
 
@@ -85,8 +84,13 @@ struct WatchedFile: ~Copyable, SendableMetatype {
   /// How long to wait for an event that may be missed, in milliseconds.
   private static let patience = 2_000
 
-  /// Returns true when another connection has committed, and false now and then.
+  /// Returns true when another connection has committed, and false now and then. At first it is not known what
+  /// was committed since those that watch have read.
   mutating func waitForCommit() throws -> Bool {
+    if version == nil {
+      version = try connection.dataVersion
+      return true
+    }
     let isWritten = try events.wait(milliseconds: WatchedFile.patience)
     for pause in isWritten ? WatchedFile.pauses : [0] {
       if pause > 0, try events.wait(milliseconds: pause) {}
