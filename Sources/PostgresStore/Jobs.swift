@@ -61,7 +61,7 @@ extension PostgresWriter {
 
   /// Returns what has to stay; nil if the job waits or has ended.
   private func plan(_ job: inout DeletionJob, at now: Int64) throws -> [Reason]? {
-    let nodes = try store.nodes(of: job.request.subject)
+    let nodes = try nodes(of: job)
     var planned = job
     let kept = try store.transaction(.repeatableRead) { () -> [Reason]? in
       var closure = try Closure(store, journal: nil)
@@ -91,6 +91,23 @@ extension PostgresWriter {
     }
     job = planned
     return kept
+  }
+
+  /// A row that has the key of a node which the job has deleted is another node.
+  private func nodes(of job: DeletionJob) throws -> [(table: MappedTable, keys: [String])] {
+    let nodes = try store.nodes(of: job.request.subject)
+    guard let batch = job.batch else { return nodes }
+    return try nodes.map { table, keys in
+      if keys.isEmpty { return (table, keys) }
+      let deleted = try db.run(
+        """
+        SELECT k.key FROM cascade.deleted d CROSS JOIN unnest(d.keys) AS k(key)
+        WHERE d.batch = \(batch) AND d.collection = \(table.number) AND k.key = ANY($1::text[])
+        """, [arrayText(keys)]
+      ).texts
+      let gone = Set(deleted)
+      return (table, keys.filter { !gone.contains($0) })
+    }
   }
 
   private func held(
@@ -168,7 +185,7 @@ extension PostgresWriter {
   /// Of the nodes with which it begins, those that need not stay.
   private func areGone(_ job: DeletionJob, _ kept: [Reason]) throws -> Bool {
     if !kept.isEmpty { return true }
-    return try store.nodes(of: job.request.subject).allSatisfy(\.keys.isEmpty)
+    return try nodes(of: job).allSatisfy(\.keys.isEmpty)
   }
 
   private func closeJob(

@@ -14,6 +14,7 @@ internal import SQLiteJournal
 /// 2. An approval lets its causes pass, with what follows from them by then. What its sweep deletes is
 ///    spent, in the transaction that deletes it. Where more would go, the plan waits again.
 /// 3. What the steps of its sweep journal is its own, too. So after a crash its causes tell what is left.
+///    The same holds for a job: sweeps beside it do not follow what it has only begun to delete.
 /// 4. Its end is recorded before its rows are deleted, so no part of them is ever read.
 extension Writer {
   /// Whether what the sweep at hand would have held is told by the journal alone.
@@ -24,8 +25,7 @@ extension Writer {
   func planOfCauses(_ deletion: Hold.Deletion) throws -> HeldPlan {
     sweepRun.heldCandidates = try db.all(
       """
-      SELECT id FROM temp.due_candidates
-      WHERE node IN (SELECT id FROM temp.gone) OR via IN (SELECT id FROM temp.gone)
+      SELECT id FROM temp.due_candidates WHERE node IN (SELECT id FROM temp.gone WHERE counts)
       """
     ) { $0.integer(0) }
     return HeldPlan(
@@ -139,18 +139,19 @@ extension Writer {
 
   // MARK: - Rows that a step journals
 
-  /// Called in the step. A plan that both kinds follow keeps its rows to itself; of one kind, the other
-  /// has to read them, too.
+  /// Called in the step. A plan that both kinds follow, and a job, keep their rows to themselves; of one
+  /// kind, the other has to read them, too.
   package func ownJournaled(behind low: Int64, upTo high: Int64) throws {
-    guard let plan = sweepRun.plan, high > low else { return }
-    let hides: Int64 = plan.kinds.cascades == plan.kinds.counts ? 1 : 0
+    guard let owner = sweepRun.owner, high > low else { return }
+    let isOfBoth = sweepRun.plan.map { $0.kinds.cascades == $0.kinds.counts } ?? true
+    let hides: Int64 = isOfBoth ? 1 : 0
     try db.run(
       "UPDATE cascade_plan_rows SET high = ?1 WHERE high = ?2 AND plan = ?3 AND hides = ?4",
-      .integer(high), .integer(low), .integer(plan.number), .integer(hides))
+      .integer(high), .integer(low), .integer(owner), .integer(hides))
     if db.changes > 0 { return }
     try db.run(
       "INSERT OR REPLACE INTO cascade_plan_rows(low, high, plan, hides) VALUES(?, ?, ?, ?)",
-      .integer(low), .integer(high), .integer(plan.number), .integer(hides))
+      .integer(low), .integer(high), .integer(owner), .integer(hides))
   }
 
   // MARK: - The end
@@ -165,14 +166,16 @@ extension Writer {
       "DELETE FROM cascade_plan_rows WHERE plan = ? AND NOT hides", .integer(plan))
   }
 
-  /// The ranges of plans that are at their end.
-  package func endedRanges() throws -> [(range: Slice, plan: Int64)] {
+  /// The ranges of plans and jobs that are at their end.
+  package func endedRanges() throws -> [Slice] {
     try db.all(
       """
-      SELECT r.low, r.high, r.plan FROM cascade_plan_rows AS r
-      CROSS JOIN cascade_plan AS p ON p.plan = r.plan WHERE p.ended IS NOT NULL ORDER BY r.low
+      SELECT r.low, r.high FROM cascade_plan_rows AS r
+      WHERE r.plan IN (SELECT plan FROM cascade_plan WHERE ended IS NOT NULL)
+      OR r.plan < 0 AND -r.plan NOT IN (SELECT job FROM cascade_job WHERE \(Query.isOpenJob))
+      ORDER BY r.low
       """
-    ) { (Slice(low: $0.integer(0), high: $0.integer(1)), $0.integer(2)) }
+    ) { Slice(low: $0.integer(0), high: $0.integer(1)) }
   }
 
   package func forgetEndedPlans() throws {

@@ -29,8 +29,8 @@ extension Writer {
     }
     while try findWhatStaysToo() {}
     try db.run("DELETE FROM temp.gone WHERE id IN (SELECT id FROM temp.staying_nodes)")
-    // No sweep is to take them later: nothing that they refer to goes.
-    try db.run("DELETE FROM temp.new_candidates")
+    // No sweep is to take them later, unless what they refer to went before.
+    try db.run("DELETE FROM temp.new_candidates WHERE via NOT IN (SELECT id FROM temp.dead)")
     return try levels.countedAgain(db)
   }
 

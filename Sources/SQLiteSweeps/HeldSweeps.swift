@@ -117,10 +117,11 @@ extension Writer {
     return results
   }
 
-  /// Deletes the rows of plans that are at their end, a part at a time.
+  /// Deletes the rows of plans and jobs that are at their end, a part at a time.
   func removeEndedRows() throws {
     if attachment.isDetached { return }
-    for (range, _) in try endedRanges() {
+    let ranges = try endedRanges()
+    for range in ranges {
       var low = range.low
       while low < range.high {
         let part = Slice(low: low, high: min(range.high, low + max(1, lock.pace.rows * 10)))
@@ -132,7 +133,7 @@ extension Writer {
     let isAny = try db.integer(
       "SELECT 1 FROM cascade_plan WHERE owns AND ended = ? LIMIT 1",
       .integer(PlanEnd.carriedOut.rawValue))
-    if isAny != nil { try group { try forgetEndedPlans() } }
+    if isAny != nil || !ranges.isEmpty { try group { try forgetEndedPlans() } }
   }
 
   private func removeEndedRows(_ part: Slice, isLast: Bool) throws {

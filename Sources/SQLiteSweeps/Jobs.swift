@@ -12,11 +12,10 @@ package import SQLiteTables
 /// Jobs: deletions that begin here. A job is carried out like a sweep whose only cause is what was asked
 /// for, in a batch of its own.
 ///
-/// 1. What is left of it is found again from its nodes, which go last of all that refers to them. So a
-///    job that was interrupted goes on from there.
+/// 1. What its steps journal is its own (`HeldCauses.swift`). What is left of it is found again from there, and
+///    from its nodes. So a job that was interrupted goes on, and no sweep beside it takes what it has to.
 /// 2. Its row is written in the transactions that delete.
-/// 3. What its steps have journaled, and could not take out of the journal again because others wrote, is
-///    read by a sweep right behind it: other nodes may have the keys of deleted ones later.
+/// 3. Behind its end its rows of the journal go: other nodes may have the keys of deleted ones later.
 extension Writer {
   package func begin(_ request: DeletionJob.Request, at now: Int64) throws -> Int64 {
     if case .rows(let collection, let condition) = request.subject {
@@ -39,12 +38,30 @@ extension Writer {
       if case .marks(let after, let last) = job.request.subject {
         return try follow(marks: Slice(low: after, high: last), of: job, at: now)
       }
-      let (start, job) = (try db.lastInJournal, try carryOut(at: now))
-      if try !job.isOpen && job.batch != nil && db.lastInJournal > start {
-        sweepRun = SweepRunState(of: [.cascade, .refcount])
-        _ = try sweepWithoutSync(at: now)
-      }
-      return job
+      defer { try? removeEndedRows() }
+      return try carryOut(at: now)
+    }
+  }
+
+  /// A row that has the key of a node which the job has deleted is another node, and stays.
+  func leaveOutDeleted(by job: DeletionJob) throws {
+    guard let batch = job.batch else { return }
+    let begun = try db.all("SELECT DISTINCT collection FROM temp.unreachable_nodes") {
+      $0.integer(0)
+    }
+    for table in begun.compactMap(binding.collection) {
+      try db.run(
+        """
+        INSERT INTO temp.staged(id, key, row, collection)
+        SELECT \(table.numberKeyAndRow("d", db.numbers(binding))), \(table.id)
+        FROM main.cascade_trash_layout AS l
+        CROSS JOIN main.cascade_trash AS t ON t.batch = l.batch AND t.layout = l.layout AND t.part = 0
+        CROSS JOIN \(table.rows) AS d ON \(table.hasKey("d", TrashLayout.key(keys: "l.keys")))
+        WHERE l.batch = \(bind: batch) AND l.collection = \(table.id)
+        """)
+      try db.numberFound()
+      try db.run("DELETE FROM temp.unreachable_nodes WHERE id IN (SELECT id FROM temp.staged)")
+      try db.clearFound()
     }
   }
 

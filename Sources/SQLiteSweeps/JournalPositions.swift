@@ -30,18 +30,24 @@ extension Writer {
     current.step.journalEnd = try db.lastInJournal
     sweepRun.journalEnd = current.step.journalEnd
     if current.step.journalEnd == 0 { return }
-    let plan = sweepRun.plan
     let digest = JournalReader(
       binding: binding, watches: attachment.watches,
-      scope: try JournalScope(plan: plan?.number, db), reportsCauses: model.trash > .zero,
-      endOfOwnRows: try plan?.ownEnd ?? db.meta(.ownJournalEnd) ?? 0,
-      hasNotifiedRows: try hasNotifiedRanges)
-    let start = try plan.map { try firstRow(of: $0) } ?? db.journalStart(sweepRun.part)
+      scope: try JournalScope(plan: sweepRun.owner, db), reportsCauses: model.trash > .zero,
+      endOfOwnRows: try endOfOwnRows, hasNotifiedRows: try hasNotifiedRanges)
+    let start = try sweepRun.owner.map { try firstRow(of: $0) } ?? db.journalStart(sweepRun.part)
     try digest.read(db, above: start, upTo: current.step.journalEnd)
   }
 
-  private func firstRow(of plan: ApprovedCauses) throws -> Int64 {
-    try db.integer("SELECT min(low) FROM cascade_plan_rows WHERE plan = ?", .integer(plan.number))
+  /// All that a job reads is there because of itself.
+  private var endOfOwnRows: Int64 {
+    get throws {
+      if sweepRun.job != nil { return current.step.journalEnd }
+      return try sweepRun.plan?.ownEnd ?? db.meta(.ownJournalEnd) ?? 0
+    }
+  }
+
+  private func firstRow(of owner: Int64) throws -> Int64 {
+    try db.integer("SELECT min(low) FROM cascade_plan_rows WHERE plan = ?", .integer(owner))
       ?? current.step.journalEnd
   }
 
@@ -168,7 +174,10 @@ extension Writer {
   /// row may later take the place of a deleted one. What follows from the rows of earlier plans is
   /// found by the next sweep that reads the journal.
   func deleteOwnJournalRows(behind start: Int64) throws {
-    if sweepRun.part.readsJournal || current.step.hasSkippedNodes || !current.step.isUndisturbed {
+    // Those of a job go behind its end.
+    if sweepRun.part.readsJournal || sweepRun.job != nil || current.step.hasSkippedNodes
+      || !current.step.isUndisturbed
+    {
       return
     }
     let ranges = try db.all(

@@ -140,7 +140,7 @@ extension Writer {
     current = TransactionState()
     try prepare()
     current.sweep.isStepped = true
-    current.sweep.nextPlanReadsDeletions = sweepRun.part.cascades
+    current.sweep.nextPlanReadsDeletions = sweepRun.part.cascades || sweepRun.job != nil
     current.step.schemaVersion = binding.schemaVersion
     current.step.journalEndOfPlan = try db.lastInJournal
     lock.pace.noteForeignCommits(foreignCommits: try foreignCommits())

@@ -326,7 +326,9 @@ extension Writer {
       try db.findUnreferenced(binding, ends, at: clock.now)
     }
     if let job = sweepRun.job {
+      if job.batch != nil { try readJournal() }
       try db.findNodes(of: job.request.subject, binding, db.numbers(binding))
+      try leaveOutDeleted(by: job)
     }
     if kinds == [.unreachable] {
       sweepRun.leasesKeepUnreachable = try db.findUnreachable(binding, model, at: clock.now)

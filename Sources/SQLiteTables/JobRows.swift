@@ -3,6 +3,13 @@ internal import CascadeEngine
 package import CascadeSQLite
 package import CascadeStore
 
+extension Query {
+  /// A condition on a row of `cascade_job`.
+  package static let isOpenJob: Query = """
+    state IN ('\(DeletionJob.State.running.rawValue)', '\(DeletionJob.State.held.rawValue)')
+    """
+}
+
 /// The rows of `cascade_job`.
 extension Connection {
   package func insertJob(
@@ -25,10 +32,9 @@ extension Connection {
   package func deleteEndedMarks(before job: Int64) throws {
     try run(
       """
-      DELETE FROM cascade_job WHERE job < ? AND subject ->> 'marks' IS NOT NULL
-      AND state NOT IN (?, ?)
-      """, .integer(job), .text(DeletionJob.State.running.rawValue),
-      .text(DeletionJob.State.held.rawValue))
+      DELETE FROM cascade_job WHERE job < \(bind: job) AND subject ->> 'marks' IS NOT NULL
+      AND NOT \(Query.isOpenJob)
+      """)
   }
 
   package func lastPass(named pass: String) throws -> DeletionJob? {
@@ -46,8 +52,7 @@ extension Connection {
   }
 
   package func openJobs() throws -> [DeletionJob] {
-    let states = [DeletionJob.State.running, .held].map { Value.text($0.rawValue) }
-    return try jobs("state IN (\(bind: states[0]), \(bind: states[1])) ORDER BY job")
+    try jobs("\(Query.isOpenJob) ORDER BY job")
   }
 
   private func jobs(_ condition: Query) throws -> [DeletionJob] {

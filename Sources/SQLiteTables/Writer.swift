@@ -177,6 +177,9 @@ package struct SweepRunState {
   package var job: DeletionJob?
   /// The approved plan whose causes the sweep carries out; nil for one that reads what no plan owns.
   package var plan: ApprovedCauses?
+  /// What owns the rows of the journal that the sweep's steps write: the plan, or the job, whose number is
+  /// below zero then. Nil: nothing does.
+  package var owner: Int64? { plan?.number ?? job.map { -$0.number } }
   /// Up to here, the part has read the journal.
   package var journalEnd: Int64 = 0
   /// What a part would delete was held, only because of what was deleted before it.

@@ -36,3 +36,14 @@ struct RandomProtections {
     try ProtectedHistories(PostgresUnderTest(), seed: seed).compare()
   }
 }
+
+@Suite(
+  "Random causes, on PostgreSQL",
+  .enabled(if: Cluster.isInstalled, "\(Cluster.missing)"))
+struct RandomCauses {
+  @Test(
+    "Whatever begins a deletion, the same goes and comes back", arguments: CausedHistories.seeds)
+  func compare(seed: UInt64) throws {
+    try CausedHistories(PostgresUnderTest(), seed: seed).compare()
+  }
+}

@@ -13,6 +13,8 @@ package struct Jobs {
     case condition = "Rows go for which a condition holds"
     case steps = "In steps, no row refers to nothing by a foreign key at any commit"
     case stopped = "A job that was stopped goes on from there, in the same batch"
+    case beside = "Sweeps beside a job leave it what it has to take"
+    case reused = "What gets the key of a node that a job has deleted is another one, and stays"
     case denied = "Where something has to stay, nothing is deleted, and all of it is told"
     case leased = "What is leased has to stay"
     case partial = "The rest goes if that is asked for, but for what the rest is needed by"
@@ -34,6 +36,8 @@ package struct Jobs {
     case .condition: try condition(store)
     case .steps: try steps(store)
     case .stopped: try stopped(store)
+    case .beside: try beside(TenantStore(engine, isTied: false))
+    case .reused: try reused(TenantStore(engine, isTied: false))
     case .denied: try denied(store)
     case .leased: try leased(store)
     case .partial: try partial(store)
@@ -79,25 +83,59 @@ package struct Jobs {
   private func stopped(_ store: TenantStore) throws {
     try store.fill(200)
     let before = try store.dump()
-    let all = try store.counts()
+    let number = try begunAndStopped(store)
+    #expect(try store.counts()[0] == 2)
+    try store.reopen()
+    try expectWhole(store.carryOut(number), store)
+    #expect(try store.dump() == before)
+  }
+
+  /// A job that was stopped behind some steps.
+  private func begunAndStopped(_ store: TenantStore) throws -> Int64 {
+    let (all, number) = (try store.counts(), try store.begin(store.tenant(1)))
     var steps = 0
-    let number = try store.begin(store.tenant(1))
     #expect(throws: Stopped.self) {
       _ = try store.carryOut(number) {
         steps += 1
         if steps == 4 { throw Stopped() }
       }
     }
-    #expect(try store.counts()[0] == 2 && store.counts() != all)
-    try store.reopen()
-    let job = try store.carryOut(number)
-    #expect(job.state == .done && job.deletedCount == 13 + 400)
-    let undone = try store.undo(#require(job.batch))
-    #expect(undone.restored == job.deletedCount && undone.leftCount == 0)
-    #expect(try store.dump() == before)
+    #expect(try store.counts() != all)
+    return number
   }
 
   private struct Stopped: Error {}
+
+  private func expectWhole(_ job: DeletionJob, _ store: TenantStore) throws {
+    #expect(job.state == .done && job.deletedCount == 13 + 400)
+    let undone = try store.undo(#require(job.batch))
+    #expect(undone.restored == job.deletedCount && undone.leftCount == 0)
+  }
+
+  private func beside(_ store: TenantStore) throws {
+    try store.fill(200)
+    try store.bySQL("INSERT INTO post VALUES(31, 2); INSERT INTO comment VALUES(310, 31, 'x')")
+    let before = try store.dump()
+    let number = try begunAndStopped(store)
+    try store.bySQL("DELETE FROM post WHERE id = 31")
+    let sweep = try store.sweep()
+    #expect(sweep.deletedCount == 1 && sweep.byCollection == ["comments": 1])
+    let job = try store.carryOut(number)
+    #expect(try store.sweep().outcome == .nothing)
+    try expectWhole(job, store)
+    try store.bySQL("INSERT INTO post VALUES(31, 2); INSERT INTO comment VALUES(310, 31, 'x')")
+    #expect(try store.dump() == before)
+  }
+
+  private func reused(_ store: TenantStore) throws {
+    try store.fill(200)
+    let number = try begunAndStopped(store)
+    #expect(try store.counts()[0] == 1)
+    try store.bySQL("INSERT INTO tenant VALUES(1)")
+    #expect(try store.carryOut(number).state == .done)
+    #expect(
+      try store.counts()[0] == 2 && store.texts("SELECT 'x' FROM tenant WHERE id = 1") == ["x"])
+  }
 
   // MARK: - What has to stay
 
@@ -208,32 +246,36 @@ package struct Jobs {
   }
 }
 
-/// Tenants with posts and comments, which foreign keys tie to them, and invoices, which keep them.
+/// Tenants with posts and comments, which foreign keys may tie to them, and invoices, which keep them.
 private final class TenantStore {
   private var store: any StoreUnderTest
 
-  init(_ engine: any EngineUnderTest) throws {
+  init(_ engine: any EngineUnderTest, isTied: Bool = true) throws {
     let model = try StoreModel(TenantStore.model(limit: 100_000))
-    store = try engine.makeStore(model: model, schema: TenantStore.schema)
+    store = try engine.makeStore(model: model, schema: TenantStore.schema(isTied))
     _ = try store.writer.sweep([.all], at: 1)
   }
 
-  private static let schema = """
-    CREATE TABLE tenant(id INTEGER PRIMARY KEY);
-    CREATE TABLE post(id INTEGER PRIMARY KEY,
-      tenant INTEGER REFERENCES tenant(id) ON DELETE CASCADE);
-    CREATE TABLE comment(id INTEGER PRIMARY KEY,
-      post INTEGER REFERENCES post(id) ON DELETE CASCADE, body TEXT);
-    CREATE TABLE invoice(id INTEGER PRIMARY KEY, tenant INTEGER REFERENCES tenant(id));
-    CREATE TABLE note(id INTEGER PRIMARY KEY, comment INTEGER);
-    CREATE INDEX post_tenant ON post(tenant); CREATE INDEX comment_post ON comment(post);
-    CREATE INDEX invoice_tenant ON invoice(tenant); CREATE INDEX note_comment ON note(comment);
-    INSERT INTO tenant VALUES(1), (2);
-    INSERT INTO post VALUES(11, 1), (12, 1), (13, 1), (21, 2), (22, 2), (23, 2);
-    INSERT INTO comment SELECT 10 * p.id + n.n, p.id, p.tenant || '-' || (p.id % 10) || '-' || n.n
-      FROM post AS p CROSS JOIN (SELECT 1 AS n UNION ALL SELECT 2 UNION ALL SELECT 3) AS n;
-    INSERT INTO note VALUES(1, 111);
-    """
+  private static func schema(_ isTied: Bool) -> String {
+    let (tenant, post) =
+      isTied
+      ? ("REFERENCES tenant(id) ON DELETE CASCADE", "REFERENCES post(id) ON DELETE CASCADE")
+      : ("", "")
+    return """
+      CREATE TABLE tenant(id INTEGER PRIMARY KEY);
+      CREATE TABLE post(id INTEGER PRIMARY KEY, tenant INTEGER \(tenant));
+      CREATE TABLE comment(id INTEGER PRIMARY KEY, post INTEGER \(post), body TEXT);
+      CREATE TABLE invoice(id INTEGER PRIMARY KEY, tenant INTEGER REFERENCES tenant(id));
+      CREATE TABLE note(id INTEGER PRIMARY KEY, comment INTEGER);
+      CREATE INDEX post_tenant ON post(tenant); CREATE INDEX comment_post ON comment(post);
+      CREATE INDEX invoice_tenant ON invoice(tenant); CREATE INDEX note_comment ON note(comment);
+      INSERT INTO tenant VALUES(1), (2);
+      INSERT INTO post VALUES(11, 1), (12, 1), (13, 1), (21, 2), (22, 2), (23, 2);
+      INSERT INTO comment SELECT 10 * p.id + n.n, p.id, p.tenant || '-' || (p.id % 10) || '-' || n.n
+        FROM post AS p CROSS JOIN (SELECT 1 AS n UNION ALL SELECT 2 UNION ALL SELECT 3) AS n;
+      INSERT INTO note VALUES(1, 111);
+      """
+  }
 
   private static func model(limit: Int) -> String {
     """

@@ -30,3 +30,12 @@ struct RandomProtections {
     try ProtectedHistories(SQLiteUnderTest(), seed: seed).compare()
   }
 }
+
+@Suite("Random causes")
+struct RandomCauses {
+  @Test(
+    "Whatever begins a deletion, the same goes and comes back", arguments: CausedHistories.seeds)
+  func compare(seed: UInt64) throws {
+    try CausedHistories(SQLiteUnderTest(), seed: seed).compare()
+  }
+}
