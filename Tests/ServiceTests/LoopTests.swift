@@ -175,6 +175,41 @@ struct WorkerThreadTests {
   }
 }
 
+@Suite("A pool of threads")
+struct ThreadPoolTests {
+  @Test("serves more actors than it has threads, each in order and on one thread at a time")
+  func turns() async throws {
+    let pool = ThreadPool("pooled", most: 3, patience: .milliseconds(1))
+    let workers = (0..<50).map { _ in WorkerActor(in: pool) }
+    await withTaskGroup(of: Void.self) { group in
+      for worker in workers {
+        group.addTask { for number in 0..<40 { await worker.add(number) } }
+      }
+    }
+    for worker in workers { #expect(await worker.numbers == Array(0..<40)) }
+    #expect(try await onLoop { try await eventually { threads(named: "pooled") == 0 } })
+  }
+
+  @Test("has no more threads than allowed, and as many as are needed")
+  func most() async throws {
+    let pool = ThreadPool("few", most: 3)
+    let gate = Flag()
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      for _ in 0..<8 {
+        let worker = WorkerActor(in: pool)
+        group.addTask {
+          await worker.run { while !gate.isSet { SystemClock.sleep(for: .milliseconds(1)) } }
+        }
+      }
+      #expect(try await onLoop { try await eventually { threads(named: "few") == 3 } })
+      try await onLoop { try await EventLoop.sleep(for: .milliseconds(20)) }
+      #expect(threads(named: "few") == 3)
+      gate.set()
+      try await group.waitForAll()
+    }
+  }
+}
+
 @Suite("A directory watch")
 struct DirectoryWatchTests {
   @Test("misses nothing between two waits, and is quiet without a change")
@@ -254,6 +289,8 @@ private actor WorkerActor {
   init(_ name: String, patience: Duration = .seconds(3)) {
     thread = WorkerThread(name: name, patience: patience)
   }
+
+  init(in pool: ThreadPool) { thread = WorkerThread(in: pool) }
 
   func add(_ number: Int) { numbers.append(number) }
   func run(_ body: @Sendable () -> Void) { body() }

@@ -1,10 +1,8 @@
-internal import CascadeCSystem
-internal import Glibc
+import CascadeCSystem
 internal import Synchronization
 
-/// A dedicated thread as the executor of an actor whose work blocks, such as database access. The
-/// thread exists while there is work and for some seconds after that. It ends then, because a
-/// sleeping thread keeps its stack and the memory that it has freed.
+/// An executor for an actor whose work blocks, such as database access: its jobs run one after the other, on
+/// one thread at a time. The thread is its own, or one of a pool.
 ///
 ///     actor Store {
 ///       private nonisolated let thread = WorkerThread(name: "store")
@@ -12,13 +10,17 @@ internal import Synchronization
 ///     }
 package final class WorkerThread: SerialExecutor {
   private let queue: JobQueue
+  private let ownPool: ThreadPool?
 
   /// `patience` is how long an idle thread waits for more work before it ends.
   package init(name: String, stackSize: Int = 1 << 20, patience: Duration = .seconds(3)) {
-    queue = JobQueue(name: name, stackSize: stackSize, patience: patience)
+    let pool = ThreadPool(name, most: 1, stackSize: stackSize, patience: patience)
+    (queue, ownPool) = (JobQueue(pool), pool)
   }
 
-  deinit { queue.finish() }
+  package init(in pool: ThreadPool) { (queue, ownPool) = (JobQueue(pool), nil) }
+
+  deinit { ownPool?.finish() }
 
   /// For the `unownedExecutor` of an actor. The actor must own this object.
   @safe package var executor: UnownedSerialExecutor { unsafe asUnownedSerialExecutor() }
@@ -36,128 +38,50 @@ package final class WorkerThread: SerialExecutor {
   }
 }
 
-/// The state that a thread shares with its executor. It outlives the executor until the thread
-/// ends.
-// Unchecked, because mutable state is accessed only under `mutex`.
-@safe private final class JobQueue: @unchecked Sendable {
-  struct Entry {
+/// The jobs of an executor. It outlives the executor until they have run.
+final class JobQueue: Sendable {
+  struct Entry: Sendable {
     let job: UnownedJob
     /// The executor that the job runs on. The reference keeps it alive until the job has run.
     let executor: WorkerThread
   }
 
-  /// The running thread, or 0 if there is none.
+  private struct State {
+    var entries: [Entry] = []
+    /// It waits for its turn, or has it.
+    var isInLine = false
+  }
+
+  /// The thread that has its turn now, or 0.
   let thread = Atomic<UInt>(0)
-  private let name: String
-  private let stackSize: Int
-  private let patience: Duration
-  private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
-  private let condition = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
-  private var entries: [Entry] = []
-  private var isRunning = false
-  private var isFinished = false
+  private let pool: ThreadPool
+  private let state = Mutex(State())
 
-  init(name: String, stackSize: Int, patience: Duration) {
-    self.name = name
-    self.stackSize = stackSize
-    self.patience = patience
-    unsafe pthread_mutex_init(mutex, nil)
-    var attributes = pthread_condattr_t()
-    unsafe pthread_condattr_init(&attributes)
-    defer { unsafe pthread_condattr_destroy(&attributes) }
-    unsafe pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC)
-    unsafe pthread_cond_init(condition, &attributes)
-  }
-
-  deinit {
-    unsafe pthread_cond_destroy(condition)
-    unsafe pthread_mutex_destroy(mutex)
-    unsafe condition.deallocate()
-    unsafe mutex.deallocate()
-  }
+  init(_ pool: ThreadPool) { self.pool = pool }
 
   func append(_ entry: Entry) {
-    locked {
-      entries.append(entry)
-      if !isRunning { start() }
-      isRunning = true
+    let wasInLine = state.withLock { state in
+      state.entries.append(entry)
+      defer { state.isInLine = true }
+      return state.isInLine
     }
-    // After the unlock, so that the woken thread finds the mutex free.
-    unsafe pthread_cond_signal(condition)
+    if !wasInLine { pool.add(self) }
   }
 
-  func finish() {
-    locked { isFinished = true }
-    unsafe pthread_cond_signal(condition)
-  }
-
-  private func locked<T>(_ body: () -> T) -> T {
-    unsafe pthread_mutex_lock(mutex)
-    defer { unsafe pthread_mutex_unlock(mutex) }
-    return body()
-  }
-
-  // MARK: - The thread
-
-  /// Starts the thread. If there are temporarily too many threads, tries again for five seconds,
-  /// because a job can neither be dropped nor run on another thread.
-  private func start() {
-    for _ in 0..<500 {
-      if tryToStart() { return }
-      SystemClock.sleep(for: .milliseconds(10))
+  /// Runs the jobs that are there now. Returns whether others have come meanwhile.
+  func takeTurn() -> Bool {
+    let entries = state.withLock { state in
+      defer { state.entries = [] }
+      return state.entries
     }
-    fatalError("cannot start a thread")
-  }
-
-  private func tryToStart() -> Bool {
-    var attributes = pthread_attr_t()
-    unsafe pthread_attr_init(&attributes)
-    defer { unsafe pthread_attr_destroy(&attributes) }
-    unsafe pthread_attr_setstacksize(&attributes, stackSize)
-    unsafe pthread_attr_setdetachstate(&attributes, CInt(PTHREAD_CREATE_DETACHED))
-    var thread = pthread_t()
-    let context = unsafe Unmanaged.passRetained(self)
-    let result = unsafe pthread_create(
-      &thread, &attributes,
-      { context in
-        unsafe Unmanaged<JobQueue>.fromOpaque(context!).takeRetainedValue().run()
-        return nil
-      }, context.toOpaque())
-    if result != 0 { unsafe context.release() }
-    return result == 0
-  }
-
-  private func run() {
-    // The kernel accepts at most 15 bytes.
-    _ = unsafe pthread_setname_np(pthread_self(), String(name.prefix(15)))
     thread.store(UInt(cascade_thread()), ordering: .relaxed)
-    while true {
-      let batch = takeAll()
-      if batch.isEmpty { return }
-      for entry in batch {
-        unsafe entry.job.runSynchronously(on: entry.executor.asUnownedSerialExecutor())
-      }
+    for entry in entries {
+      unsafe entry.job.runSynchronously(on: entry.executor.asUnownedSerialExecutor())
     }
-  }
-
-  /// Waits for jobs and returns them. An empty result means that the thread has to end.
-  private func takeAll() -> [Entry] {
-    locked {
-      while entries.isEmpty && !isFinished && waitForMore() {}
-      defer { entries = [] }
-      if entries.isEmpty {
-        isRunning = false
-        thread.store(0, ordering: .relaxed)
-      }
-      return entries
+    thread.store(0, ordering: .relaxed)
+    return state.withLock { state in
+      state.isInLine = !state.entries.isEmpty
+      return state.isInLine
     }
-  }
-
-  /// Returns false if no signal came within `patience`.
-  private func waitForMore() -> Bool {
-    let microseconds = SystemClock.monotonicMicroseconds() + Int64(patience.microseconds)
-    var end = timespec(
-      tv_sec: Int(microseconds / 1_000_000), tv_nsec: Int(microseconds % 1_000_000) * 1_000)
-    return unsafe pthread_cond_timedwait(condition, mutex, &end) != ETIMEDOUT
   }
 }

@@ -2,7 +2,7 @@ internal import CascadeStore
 internal import CascadeModel
 internal import SystemdService
 
-/// The connections of a store, each on its own thread. It also records which of them were used, and
+/// The connections of a store, each on a thread at a time (`StoreThreads`). It also records which of them were used, and
 /// so keep memory for the next use.
 @EventLoopActor
 struct Connections {
@@ -28,8 +28,9 @@ struct Connections {
     reader = StoreReader(engine, configuration)
     statusReader =
       configuration.model.hasTables
-      ? StoreReader(engine, configuration, lockTimeout: .milliseconds(20)) : nil
-    queryReader = StoreReader(engine, configuration)
+      ? StoreReader(
+        engine, configuration, lockTimeout: .milliseconds(20), on: StoreThreads.status) : nil
+    queryReader = StoreReader(engine, configuration, on: StoreThreads.queries)
   }
 
   /// The readers that answer questions.

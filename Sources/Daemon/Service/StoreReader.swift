@@ -19,9 +19,9 @@ actor StoreReader {
 
   init(
     _ engine: any StoreEngine, _ configuration: StoreConfiguration,
-    lockTimeout: Duration = .seconds(5)
+    lockTimeout: Duration = .seconds(5), on pool: ThreadPool = StoreThreads.readers
   ) {
-    thread = WorkerThread(name: "reader")
+    thread = WorkerThread(in: pool)
     self.engine = engine
     self.configuration = configuration
     self.lockTimeout = lockTimeout

@@ -35,7 +35,7 @@ actor StoreWriter {
     _ engine: any StoreEngine, _ configuration: StoreConfiguration, _ progress: ProgressBoard,
     _ leases: HeldLeases
   ) {
-    thread = WorkerThread(name: "writer")
+    thread = WorkerThread(in: StoreThreads.writers)
     self.engine = engine
     self.configuration = configuration
     watch = CommitReviewer(inPortions: configuration.isFile)
