@@ -264,11 +264,19 @@ package protocol StoreWriting: AnyObject {
   /// What happened to the store, as far as this connection sees it.
   var standing: StoreStanding { get throws }
 
-  /// Saves what only this connection has, and leaves no needless files. It is the last call.
-  func close()
+  /// The numbers of the journal's rows that wait for a sweep.
+  func journal() throws -> ClosedRange<Int64>?
+
+  /// Saves what only this connection has, and leaves no needless files: the last call. Unless it `copiesLog`,
+  /// it writes nothing.
+  func close(copiesLog: Bool)
 }
 
 extension StoreWriting {
+  package func close() { close(copiesLog: true) }
+
+  package func journal() throws -> ClosedRange<Int64>? { nil }
+
   /// Whether a sweep or an undo was not finished.
   package var isUnfinished: Bool {
     get throws { try unfinishedSweep != nil || unfinishedUndo != nil }

@@ -14,6 +14,7 @@ final class Stores {
   private(set) var templates: [StoreTemplate] = []
   let templatesChanged = Bell()
   private var isReloading = false
+  private var openCount = 0
   private let reloads = Broadcast()
   let events = Events()
   /// Rings when a connection is used, and may keep memory for its next use.
@@ -106,6 +107,32 @@ final class Stores {
       if hasRested || !idle.isEmpty { Process.trimMemory() }
       hasRested = !idle.isEmpty
       if !hasRested && services.allSatisfy({ $0.lastUse == nil }) { try? await inUse.wait() }
+    }
+  }
+
+  // MARK: - Very many stores
+
+  /// So many stores stay open at most, which bounds memory and descriptors. One that is closed takes some
+  /// milliseconds more for its next work.
+  private nonisolated static let mostOpen = 32
+
+  /// So many stores begin at a time, and of very many work at a time: each is at its end soon, and needs no
+  /// memory then.
+  let (starts, turns) = (Slots(16), Slots(16))
+
+  /// Whether not all may stay open.
+  var areMany: Bool { services.count > Stores.mostOpen }
+
+  func noteOpen(from wasOpen: Bool, to isOpen: Bool) {
+    openCount += (isOpen ? 1 : 0) - (wasOpen ? 1 : 0)
+  }
+
+  /// Closes what was not used for longest.
+  func makeRoom() async {
+    while openCount > Stores.mostOpen {
+      let idle = services.lazy.filter(\.mayBeClosed)
+        .min { $0.connections.lastUse < $1.connections.lastUse }
+      guard let idle, await idle.closeWhileIdle() else { return }
     }
   }
 

@@ -170,7 +170,7 @@ package final class PostgresWriter: StoreWriting {
   package func wakeUp() {}
   package var opened: any OpenedStore { OpenDatabase() }
   package var standing: StoreStanding { .sameFile }
-  package func close() {}
+  package func close(copiesLog: Bool) {}
 
   // MARK: - Pause
 

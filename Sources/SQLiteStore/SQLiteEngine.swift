@@ -156,7 +156,8 @@ extension Writer: StoreWriting {
 
   /// If the file was replaced, the log at its path may belong to the new file. Then the log goes
   /// into the old file only if it has no commits that are unknown to us.
-  package func close() {
+  package func close(copiesLog: Bool) {
+    if !copiesLog { return db.keepLogOnClose() }
     switch try? standing {
     case .sameFile:
       try? copyLogIntoDatabase()

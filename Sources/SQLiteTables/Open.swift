@@ -131,10 +131,9 @@ extension Connection {
       if try known != 0 || !hasTable("\(table)") { continue }
       try execute("ALTER TABLE \(table) ADD COLUMN \(column) \(type)")
     }
-    for statement in Schema.create.map({ "\($0)" })
-    where Schema.addedParts.contains(where: statement.hasPrefix) {
+    for (statement, table) in Schema.additions {
       // An index of a dropped table is made again with the table.
-      if let table = Schema.tableOfIndex(statement), try !hasTable(table) { continue }
+      if let table, try !hasTable(table) { continue }
       try execute(statement)
     }
   }

@@ -28,8 +28,14 @@ extension Schema {
     "INDEX IF NOT EXISTS cascade_marked_via ", "INDEX IF NOT EXISTS cascade_marked_batch ",
   ].map { "CREATE \($0)" }
 
+  /// The statements that make them, each with the table of an index. They are asked for at each opening, so
+  /// they are put together once.
+  static let additions = create.map { "\($0)" }
+    .filter { addedParts.contains(where: $0.hasPrefix) }
+    .map { (statement: $0, table: tableOfIndex($0)) }
+
   /// Nil if the statement makes no index.
-  static func tableOfIndex(_ statement: String) -> String? {
+  private static func tableOfIndex(_ statement: String) -> String? {
     let words = statement.split(whereSeparator: \.isWhitespace)
     guard words[1] == "INDEX", let on = words.firstIndex(of: "ON") else { return nil }
     return String(words[on + 1].prefix { $0 != "(" })

@@ -39,7 +39,8 @@ extension StoreService {
     try await followReplacedSpool()
     if condition.isAtRest || !hasReasonForTurn { return await closeIfAtRest() }
     hasOwnWork = false
-    try await inTurn { try await workInTurn() }
+    if !stores.areMany { return try await inTurn { try await workInTurn() } }
+    try await stores.turns.inSlot { try await inTurn { try await workInTurn() } }
   }
 
   private func workInTurn() async throws {
@@ -60,6 +61,7 @@ extension StoreService {
     if condition.isAtRest { return }
     try await moveUnreferencedFiles()
     try await onStore { try await writer.tidy() }
+    if stores.areMany { noteJournal(try await onStore { try await writer.journal() }) }
     recover()
   }
 

@@ -9,7 +9,7 @@ internal import SystemdService
 @EventLoopActor
 final class StoreService {
   private(set) var configuration: StoreConfiguration
-  private(set) var connections: Connections
+  var connections: Connections
   /// The spool's files, for questions and uploads. The writer alone takes files from the queue.
   private(set) var openSpool: SpoolDirectory?
   let events: Events
@@ -18,6 +18,7 @@ final class StoreService {
   var isStarted = false
   /// How many tasks use the writer now.
   var uses = 0
+  var isWriterOpen = false { didSet { stores.noteOpen(from: oldValue, to: isWriterOpen) } }
   /// There is work that the daemon itself has a reason for.
   var hasOwnWork = true
   /// How long others' commits still wait to be examined; nil if none do.
@@ -51,6 +52,8 @@ final class StoreService {
   /// When the oldest row of the journal was first seen.
   var journalSince: (row: Int64, at: Int64)?
   let journalGauge = JournalGauge()
+  /// As it was when the last work was done.
+  var lastJournal: ClosedRange<Int64>?
   /// Sweeps that no caller waits for, and the users who asked for them.
   var requestedSweeps: [(kinds: [SweepKind], user: UInt32)] = []
   let sweepRequested = Bell()
@@ -65,6 +68,8 @@ final class StoreService {
   let progress = ProgressBoard()
   /// The status of the store's files when all work was done; nil if work is left.
   private var idleFileStatuses: [FileStatus?]?
+  /// It had work when it was to be closed, and is left open until then.
+  var closesFrom = ContinuousClock.now
   let wake = Bell()
   let leaseTimer = LeaseTimer()
   let heldLeases = HeldLeases()
@@ -145,6 +150,7 @@ final class StoreService {
     failWaiters(notServed)
     change?.done.resolve(.failure(notServed))
     await connections.close()
+    isWriterOpen = false
     retirement?.resolve(.success(()))
   }
 
@@ -236,18 +242,26 @@ final class StoreService {
   func poll() {
     retriesFiles = true
     refreshTimetable()
-    _ = longestReader()
+    if isWriterOpen { _ = longestReader() }
     if condition.isAtRest { return }
     let isLeftAlone = lastUse == nil
-    if isLeftAlone && idleFileStatuses != currentFileStatuses || mustRetryFiles { wake.ring() }
+    if isLeftAlone && areFilesChanged || mustRetryFiles { wake.ring() }
   }
 
-  private var mustRetryFiles: Bool { !condition.filesWait.isEmpty || hasTooYoungFiles }
+  var mustRetryFiles: Bool { !condition.filesWait.isEmpty || hasTooYoungFiles }
 
-  private var currentFileStatuses: [FileStatus?] {
+  var areFilesChanged: Bool { idleFileStatuses != currentFileStatuses }
+
+  /// All work was done when the files were so.
+  func noteIdle(_ statuses: [FileStatus?]) { idleFileStatuses = statuses }
+
+  var currentFileStatuses: [FileStatus?] {
     let paths =
       stores.engine.filesOfCommits(at: path) + [openSpool?.incomingPath ?? configuration.spoolPath]
-    return paths.map { try? FileStatus.of($0) }
+    // An empty log is as good as none, whenever it was emptied.
+    return paths.map { path in
+      (try? FileStatus.of(path)).flatMap { $0.kind == .file && $0.size == 0 ? nil : $0 }
+    }
   }
 
   // MARK: - Connections
@@ -271,6 +285,7 @@ final class StoreService {
   func releaseMemory() async {
     let now = currentFileStatuses
     await closeIfAtRest()
+    if stores.areMany, await closeWhileIdle() { return }
     guard let outlook = await connections.releaseMemory(connections.takeUsed()) else { return }
     idleFileStatuses = outlook.hasQueue ? nil : now
     if outlook.isNews { wake.ring() }

@@ -151,13 +151,22 @@ actor StoreWriter {
   }
 
   /// Closes the database, and keeps the spool. The next use opens it again.
-  func closeForNow() {
+  func closeForNow(copiesLog: Bool = true) {
     guard let inbox else { return }
-    inbox.writer.close()
+    inbox.writer.close(copiesLog: copiesLog)
     keptLock = inbox.retire()
     opened = opened?.closed
     (self.inbox, isClosedForNow) = (nil, true)
   }
+
+  /// The same, if nothing is to be done. Returns whether the store is closed.
+  func closeIfQuiet() -> Bool {
+    guard let rest = try? outlook else { return isClosedForNow }
+    if !rest.isNews && !rest.hasQueue { closeForNow(copiesLog: false) }
+    return isClosedForNow
+  }
+
+  func journal() throws -> ClosedRange<Int64>? { try attached().writer.journal() }
 
   private var standing: StoreStanding {
     get throws { try inbox?.writer.standing ?? opened?.standing ?? .replaced }

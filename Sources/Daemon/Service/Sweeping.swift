@@ -213,7 +213,10 @@ extension StoreService {
   /// Looks at once whether the tables fit the model. Returns what does not; while a sweep runs, what was
   /// known before.
   func lookAtTables() async -> [String] {
-    if !isServed || condition.isAtRest || progress.progress != nil { return condition.problems }
+    // Very many stores are not opened for it.
+    if !isServed || condition.isAtRest || progress.progress != nil || stores.areMany {
+      return condition.problems
+    }
     if let problems = try? await onStore({ try await writer.followSchema() }) {
       note(problems.map(\.description))
       wakeUp()
@@ -223,8 +226,10 @@ extension StoreService {
 
   /// The rows in the journal, if they can be read now.
   func journal() async -> ClosedRange<Int64>? {
-    guard let gauge, !condition.isAtRest, condition.trouble == nil, !configuration.isExclusive
-    else { return nil }
+    if condition.isAtRest || condition.trouble != nil || configuration.isExclusive { return nil }
+    // Of very many stores, none is opened to tell how it is.
+    if stores.areMany { return lastJournal }
+    guard let gauge else { return nil }
     let journal =
       configuration.isFile
       ? (try? await gauge.read { try $0.journal() }) ?? nil : await journalGauge.read(by: gauge)
@@ -234,7 +239,8 @@ extension StoreService {
 
   /// Notes the age of the oldest row. Rows have no time, so it counts from when the row was first
   /// seen.
-  private func noteJournal(_ journal: ClosedRange<Int64>?) {
+  func noteJournal(_ journal: ClosedRange<Int64>?) {
+    lastJournal = journal
     let oldest = journal?.lowerBound
     if oldest != journalSince?.row {
       journalSince = oldest.map { (row: $0, at: SystemClock.wall()) }

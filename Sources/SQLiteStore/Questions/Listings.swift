@@ -11,18 +11,7 @@ internal import SQLiteSweeps
 internal import SQLiteDeletion
 
 extension Reader {
-  /// The journal rows that wait for a sweep, and not for an approval. Rows are removed from the front, so
-  /// both ends describe them.
-  package func journal() throws -> ClosedRange<Int64>? {
-    let scope = try JournalScope(plan: nil, db)
-    let rows = "SELECT j.seq FROM cascade_journal AS j WHERE j.seq > ?1 \(scope.and("j"))"
-    // Two subqueries: SQLite finds one end by the key, but scans every row for both together.
-    return try db.all(
-      generated: """
-        SELECT (\(rows) ORDER BY j.seq LIMIT 1), (\(rows) ORDER BY j.seq DESC LIMIT 1)
-        """, [.integer(db.journalFloor)]
-    ) { $0.isNull(0) ? nil : $0.integer(0)...$0.integer(1) }.first ?? nil
-  }
+  package func journal() throws -> ClosedRange<Int64>? { try db.unsweptJournal() }
 
   /// The newest plan of each file that waits for approval, by the file's name.
   package func plansOfFiles() throws -> [String: FilePlan] {
@@ -195,5 +184,24 @@ extension Connection {
         batch: row.integer(0), part: row.integer(1), fingerprint: row.integer(2),
         isComplete: row.text(3) == "applied", line: row.integer(4), receipt: receipt)
     }
+  }
+}
+
+extension Writer {
+  package func journal() throws -> ClosedRange<Int64>? { try db.unsweptJournal() }
+}
+
+extension Connection {
+  /// The journal rows that wait for a sweep, and not for an approval. Rows are removed from the front, so
+  /// both ends describe them.
+  fileprivate func unsweptJournal() throws -> ClosedRange<Int64>? {
+    let scope = try JournalScope(plan: nil, self)
+    let rows = "SELECT j.seq FROM cascade_journal AS j WHERE j.seq > ?1 \(scope.and("j"))"
+    // Two subqueries: SQLite finds one end by the key, but scans every row for both together.
+    return try all(
+      generated: """
+        SELECT (\(rows) ORDER BY j.seq LIMIT 1), (\(rows) ORDER BY j.seq DESC LIMIT 1)
+        """, [.integer(journalFloor)]
+    ) { $0.isNull(0) ? nil : $0.integer(0)...$0.integer(1) }.first ?? nil
   }
 }
