@@ -6,6 +6,9 @@ final class Slots {
   private var free: Int
   private var waiting: [Promise<Void>] = []
 
+  /// Whether tasks wait.
+  var isCrowded: Bool { !waiting.isEmpty }
+
   init(_ count: Int) { free = count }
 
   func inSlot<T: Sendable>(_ body: () async throws -> T) async throws -> T {

@@ -227,14 +227,18 @@ extension StoreService {
   /// The rows in the journal, if they can be read now.
   func journal() async -> ClosedRange<Int64>? {
     if condition.isAtRest || condition.trouble != nil || configuration.isExclusive { return nil }
-    // Of very many stores, none is opened to tell how it is.
-    if stores.areMany { return lastJournal }
+    if stores.areMany && mayTellLastJournal { return lastJournal }
     guard let gauge else { return nil }
     let journal =
       configuration.isFile
       ? (try? await gauge.read { try $0.journal() }) ?? nil : await journalGauge.read(by: gauge)
     noteJournal(journal)
     return journal
+  }
+
+  /// Of very many stores, none is opened to tell what is known, nor while others wait to be opened.
+  private var mayTellLastJournal: Bool {
+    !isServed || stores.starts.isCrowded || !isWriterOpen && !areFilesChanged
   }
 
   /// Notes the age of the oldest row. Rows have no time, so it counts from when the row was first
