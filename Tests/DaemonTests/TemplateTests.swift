@@ -62,6 +62,39 @@ import Testing
     #expect(try host.end() == .exit(0))
   }
 
+  @Worker
+  @Test("Of very many stores a few stay open, and one that is closed is followed like any other")
+  func closesWhatIsIdle() throws {
+    let host = try start()
+    let stores = try (0..<36).map { try add("t\($0)", to: host) }
+    try host.start()
+    try host.waitUntil("all are served") {
+      let states = try host.states()
+      return stores.allSatisfy { states[$0] == "ok" }
+    }
+    var closed: String?
+    try host.waitUntil("some are closed") {
+      let files = try host.openFiles
+      closed = stores.first { !files.contains("\($0)\n") }
+      return closed != nil
+    }
+    let store = try #require(closed)
+    let status = try host.ctl("--store", store, "--json", "status").json["stores"]?.array
+    #expect(status?.first?["journal"] == 0)
+    #expect(try !host.openFiles.contains("\(store)\n"), "to tell how it is does not open it")
+    try #require(
+      try run(["/usr/bin/sqlite3", "-cmd", ".timeout 5000", store, "DELETE FROM album"]).status == 0
+    )
+    try host.waitUntil("it is swept") {
+      try run(["/usr/bin/sqlite3", store, "SELECT count(*) FROM song"]).output == "0\n"
+    }
+    let put = #"{"put": ["albums", 2], "value": {"cover": null}}"#
+    for store in stores {
+      #expect(try host.ctl("--store", store, "apply", "-", input: put).status == 0)
+    }
+    #expect(try host.end() == .exit(0))
+  }
+
   @Worker @Test("What a model of many stores says wrongly is told")
   func refused() throws {
     let host = try start("files: { media: \"/srv/media\" }")

@@ -61,8 +61,9 @@ extension StoreService {
       && closesFrom <= .now
   }
 
-  /// Closes the store if nothing is to be done, and writes nothing meanwhile. Its files must have been left alone for a moment: then each
-  /// later write is seen by their times, and one before by the writer. Returns whether it is closed.
+  /// Closes the store if nothing is to be done, and writes nothing meanwhile. Its files must have been left
+  /// alone for a moment: then each later write is seen by their times, and one before by the writer. Returns
+  /// whether it is closed.
   func closeWhileIdle() async -> Bool {
     let now = currentFileStatuses
     let latest = now.compactMap { $0?.modifiedMilliseconds }.max() ?? 0

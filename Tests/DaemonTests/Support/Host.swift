@@ -46,6 +46,10 @@ final class Host {
     try waitUntil("it answers") { (try? UnixSocket.connect(socket)) != nil }
   }
 
+  var openFiles: String {
+    get throws { try run(["/bin/ls", "-l", "/proc/\(daemon!.identifier)/fd"]).output }
+  }
+
   func send(_ signal: CInt) { daemon!.send(signal) }
 
   func end() throws -> Subprocess.Ending {
