@@ -124,11 +124,9 @@ extension Connection {
 
   /// Brings the tables up to date that an earlier program of the same version made.
   private borrowing func addMissingParts() throws {
+    let known = try columnsOfTablesWithAdditions()
     for (table, column, type) in Schema.addedColumns {
-      let known = try integer(
-        "SELECT count(*) FROM pragma_table_info(?) WHERE name = ?", .text("\(table)"),
-        .text("\(column)"))
-      if try known != 0 || !hasTable("\(table)") { continue }
+      guard let columns = known["\(table)"], !columns.contains("\(column)") else { continue }
       try execute("ALTER TABLE \(table) ADD COLUMN \(column) \(type)")
     }
     for (statement, table) in Schema.additions {
@@ -136,6 +134,17 @@ extension Connection {
       if let table, try !hasTable(table) { continue }
       try execute(statement)
     }
+  }
+
+  private borrowing func columnsOfTablesWithAdditions() throws -> [String: Set<String>] {
+    let tables = Set(Schema.addedColumns.map { "'\($0.table)'" }).joined(separator: ", ")
+    let columns = try all(
+      generated: """
+        SELECT m.name, i.name FROM main.sqlite_schema AS m CROSS JOIN pragma_table_info(m.name) AS i
+        WHERE m.type = 'table' AND m.name IN (\(tables))
+        """, []
+    ) { (table: $0.text(0), column: $0.text(1)) }
+    return Dictionary(grouping: columns, by: \.table).mapValues { Set($0.map(\.column)) }
   }
 
   private borrowing func hasTable(_ name: String) throws -> Bool {
