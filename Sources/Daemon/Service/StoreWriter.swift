@@ -139,8 +139,10 @@ actor StoreWriter {
     return (try? outlook) ?? RemainingWork()
   }
 
-  /// Closes the store, so that it leaves no needless files.
+  /// Closes the store, so that it leaves no needless files. One that is closed for now may have a log, and
+  /// without it the database alone is not complete.
   func close() {
+    if isClosedForNow && hasLog { _ = try? current() }
     // The next daemon counts the time from then on.
     if (try? standing) == .sameFile { try? inbox?.writer.saveTime(wall: SystemClock.wall()) }
     inbox?.writer.close()
@@ -148,6 +150,12 @@ actor StoreWriter {
     databaseLock = nil
     keptLock = nil
     isClosedForNow = false
+  }
+
+  private var hasLog: Bool {
+    engine.filesOfCommits(at: configuration.path).dropFirst().contains { log in
+      (try? FileStatus.of(log)).map { $0.size > 0 } ?? false
+    }
   }
 
   /// Closes the database, and keeps the spool. The next use opens it again.
