@@ -25,6 +25,7 @@ extension Writer {
       let result = try sweepWithoutSync(at: now)
       if result.isCutShort || result.outcome == .held { return sweepRun.job! }
       let job = sweepRun.job!
+      try removeRows(rows(ofPlan: -job.number))
       try sweepBehindErasure(at: now)
       sweepRun = SweepRunState()
       sweepRun.job = try erasingTraces(of: job)
@@ -255,11 +256,13 @@ extension Writer {
     try eraseNames()
   }
 
-  /// Rows that plans own, which still wait.
+  /// Rows that plans own, which still wait. They are emptied and not deleted: a new row would get the number of
+  /// the last one, and be the plan's.
   private func eraseJournal() throws {
     try db.run(
       """
-      DELETE FROM main.cascade_journal WHERE seq IN (
+      UPDATE main.cascade_journal
+      SET key = NULL, gone = NULL, a = NULL, b = NULL, c = NULL, d = NULL WHERE seq IN (
         SELECT j.seq FROM main.cascade_journal AS j CROSS JOIN cascade_watch AS w ON w.what = j.what
         WHERE (w.meaning ->> 'rows', j.key) IN (SELECT collection, key FROM temp.erased))
       OR key IN (SELECT key FROM temp.erased WHERE typeof(key) = 'text' AND length(key) > 3)

@@ -121,22 +121,27 @@ extension Writer {
   func removeEndedRows() throws {
     if attachment.isDetached { return }
     let ranges = try endedRanges()
-    for range in ranges {
-      var low = range.low
-      while low < range.high {
-        let part = Slice(low: low, high: min(range.high, low + max(1, lock.pace.rows * 10)))
-        try group { try removeEndedRows(part, isLast: part.high == range.high) }
-        low = part.high
-        if low < range.high { try yieldLock() }
-      }
-    }
+    try removeRows(ranges)
     let isAny = try db.integer(
       "SELECT 1 FROM cascade_plan WHERE owns AND ended = ? LIMIT 1",
       .integer(PlanEnd.carriedOut.rawValue))
     if isAny != nil || !ranges.isEmpty { try group { try forgetEndedPlans() } }
   }
 
-  private func removeEndedRows(_ part: Slice, isLast: Bool) throws {
+  /// The same for rows that nothing will read.
+  func removeRows(_ ranges: [Slice]) throws {
+    for range in ranges {
+      var low = range.low
+      while low < range.high {
+        let part = Slice(low: low, high: min(range.high, low + max(1, lock.pace.rows * 10)))
+        try group { try removeRows(part, isLast: part.high == range.high) }
+        low = part.high
+        if low < range.high { try yieldLock() }
+      }
+    }
+  }
+
+  private func removeRows(_ part: Slice, isLast: Bool) throws {
     current = TransactionState()
     current.batch = identities.counters.serial
     try noteEnded(part)

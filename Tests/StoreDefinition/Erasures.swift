@@ -14,6 +14,8 @@ package struct Erasures {
     case notices = "Notices, leases and ids of change files name it no more"
     case listed = "It is listed without its key"
     case stopped = "An erasure that was stopped goes on, and leaves nothing"
+    case followed = "What an application deletes right behind it is followed"
+    case held = "What follows from a deletion that comes later is not taken for that of a held plan"
     case verified = "It is asked again whether something refers to it"
     case denied = "Where something has to stay, nothing is erased"
 
@@ -28,6 +30,8 @@ package struct Erasures {
     case .notices: try notices(store)
     case .listed: try listed(store)
     case .stopped: try stopped(store)
+    case .followed: try followed(store)
+    case .held: try held(PersonStore(engine, limit: 1))
     case .verified: try verified(store)
     case .denied: try denied(store)
     }
@@ -45,6 +49,24 @@ package struct Erasures {
     #expect(
       job.request.subject == .nodes([]) && job.request.erasure?.before == ["users": 1, "posts": 2])
     try store.expectNoTokens()
+  }
+
+  private func followed(_ store: PersonStore) throws {
+    try store.fill()
+    #expect(try store.erase("alice-key").deletedCount == 203)
+    try store.bySQL("DELETE FROM account WHERE id = 'bob-key'")
+    #expect(try store.sweep().deletedCount == 1)
+    #expect(try store.texts("SELECT text FROM post") == [])
+  }
+
+  private func held(_ store: PersonStore) throws {
+    try store.bySQL("DELETE FROM account WHERE id = 'alice-key'")
+    #expect(try store.sweep().outcome == .held)
+    #expect(try store.erase("alice-key").state == .done)
+    try store.expectNoTokens()
+    try store.bySQL("DELETE FROM account WHERE id = 'bob-key'")
+    #expect(try store.sweep().deletedCount == 1)
+    #expect(try store.texts("SELECT text FROM post WHERE id = 21") == [])
   }
 
   private func earlier(_ store: PersonStore) throws {
@@ -127,7 +149,7 @@ private final class PersonStore {
   let store: any StoreUnderTest
   private let isServer: Bool
 
-  init(_ engine: any EngineUnderTest) throws {
+  init(_ engine: any EngineUnderTest, limit: Int = 100_000) throws {
     isServer = engine.typeOfBytes == "bytea"
     store = try engine.makeStore(
       model: StoreModel(
@@ -140,7 +162,7 @@ private final class PersonStore {
               rules: ["deleteSourceIfDestinationDeleted"] },
             { name: "liked", from: "likes", to: "users", column: "account", rules: [] },
             { name: "of", from: "bills", to: "users", column: "account", rules: ["denyDestinationDeletion"] }],
-          limits: { hold: { deletes: 100000 } } }
+          limits: { hold: { deletes: \(limit), share: 0.01 } } }
         """),
       schema: """
         CREATE TABLE account(id TEXT PRIMARY KEY, name TEXT);
