@@ -2,7 +2,12 @@ package import CascadeModel
 
 /// A deletion that begins here: nodes that are named, or overdue, with all that follows.
 package struct DeletionJob: Sendable {
-  package enum State: String, Sendable { case running, held, blocked, done, cancelled }
+  package enum State: String, Sendable {
+    case running, held, blocked, done, cancelled
+
+    /// Those of a job that has not ended.
+    package static let open: [State] = [.running, .held]
+  }
 
   /// What it begins with.
   package enum Subject: Hashable, Sendable {
@@ -67,7 +72,7 @@ package struct DeletionJob: Sendable {
     (self.number, self.request, self.at) = (number, request, at)
   }
 
-  package var isOpen: Bool { state == .running || state == .held }
+  package var isOpen: Bool { State.open.contains(state) }
 
   /// The number up to which it follows marks; nil if it follows none.
   package var lastMark: Int64? {

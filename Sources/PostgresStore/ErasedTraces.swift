@@ -239,7 +239,7 @@ private struct ErasedNodes {
     try db.run(
       """
       UPDATE cascade.job SET subject = '{"nodes":[]}', blocked = '[]'
-      WHERE state NOT IN ('running', 'held') AND EXISTS (
+      WHERE NOT \(JobRows.isOpen) AND EXISTS (
         SELECT FROM json_array_elements(CASE WHEN subject::json -> 'nodes' IS NOT NULL
           THEN subject::json -> 'nodes' ELSE '[]' END) n
         JOIN cascade.collection c ON c.name = n ->> 0

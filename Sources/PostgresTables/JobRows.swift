@@ -50,8 +50,8 @@ package struct JobRows {
     try db.run(
       """
       DELETE FROM cascade.job WHERE number < \(job) AND subject::json -> 'marks' IS NOT NULL
-      AND state NOT IN ($1, $2)
-      """, [DeletionJob.State.running.rawValue, DeletionJob.State.held.rawValue])
+      AND NOT \(JobRows.isOpen)
+      """)
   }
 
   package func lastPass(named pass: String) throws -> DeletionJob? {
@@ -69,9 +69,12 @@ package struct JobRows {
   }
 
   package func open() throws -> [DeletionJob] {
-    let states = [DeletionJob.State.running, .held].map { "'\($0.rawValue)'" }
-    return try jobs("state IN (\(states.joined(separator: ", "))) ORDER BY number")
+    try jobs("\(JobRows.isOpen) ORDER BY number")
   }
+
+  /// A condition on a row of `cascade.job`.
+  package static let isOpen =
+    "state IN (\(DeletionJob.State.open.map { literal($0.rawValue) }.joined(separator: ", ")))"
 
   private func jobs(_ condition: String) throws -> [DeletionJob] {
     try db.run(

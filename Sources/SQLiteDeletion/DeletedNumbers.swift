@@ -81,8 +81,7 @@ extension Writer {
   /// Gives numbers to what the batch at hand took. A job that has not ended may still take causes.
   package func numberDeleted() throws {
     let isOpen = try db.integer(
-      "SELECT 1 FROM cascade_job WHERE batch = ? AND state IN ('running', 'held')",
-      .integer(current.batch))
+      "SELECT 1 FROM cascade_job WHERE batch = \(bind: current.batch) AND \(Query.isOpenJob)")
     if isOpen != nil { return }
     var last = Int64.min
     while let part = try nextPart(behind: last) {

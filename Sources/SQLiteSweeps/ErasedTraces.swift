@@ -290,7 +290,7 @@ extension Writer {
     try db.run(
       """
       UPDATE cascade_job SET subject = '{"nodes":[]}', blocked = '[]'
-      WHERE state NOT IN ('running', 'held') AND EXISTS (
+      WHERE NOT \(Query.isOpenJob) AND EXISTS (
         SELECT 1 FROM json_each(cascade_job.subject, '$.nodes') AS n
         JOIN cascade_collection AS c ON c.name = n.value ->> 0
         JOIN temp.erased AS e ON e.collection = c.id AND e.key = n.value ->> 1)

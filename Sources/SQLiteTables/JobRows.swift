@@ -5,9 +5,8 @@ package import CascadeStore
 
 extension Query {
   /// A condition on a row of `cascade_job`.
-  package static let isOpenJob: Query = """
-    state IN ('\(DeletionJob.State.running.rawValue)', '\(DeletionJob.State.held.rawValue)')
-    """
+  package static let isOpenJob = Query(
+    "state IN (\(DeletionJob.State.open.map { "'\($0.rawValue)'" }.joined(separator: ", ")))")
 }
 
 /// The rows of `cascade_job`.
