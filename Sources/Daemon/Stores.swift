@@ -120,8 +120,10 @@ final class Stores {
   /// memory then.
   let (starts, turns) = (Slots(16), Slots(16))
 
-  /// Whether not all may stay open.
-  var areMany: Bool { services.count > Stores.mostOpen }
+  /// Whether not all may stay open. Those of a server do.
+  var areMany: Bool {
+    services.count > Stores.mostOpen && services[0].configuration.isFile
+  }
 
   func noteOpen(from wasOpen: Bool, to isOpen: Bool) {
     openCount += (isOpen ? 1 : 0) - (wasOpen ? 1 : 0)

@@ -2,8 +2,8 @@ internal import CascadeStore
 internal import CascadeModel
 internal import SystemdService
 
-/// The connections of a store, each on a thread at a time (`StoreThreads`). It also records which of them were used, and
-/// so keep memory for the next use.
+/// The connections of a store, each on a thread at a time (`StoreThreads`). It also records which of
+/// them were used, and so keep memory for the next use.
 @EventLoopActor
 struct Connections {
   let writer: StoreWriter

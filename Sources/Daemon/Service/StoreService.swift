@@ -9,7 +9,7 @@ internal import SystemdService
 @EventLoopActor
 final class StoreService {
   private(set) var configuration: StoreConfiguration
-  var connections: Connections
+  private(set) var connections: Connections
   /// The spool's files, for questions and uploads. The writer alone takes files from the queue.
   private(set) var openSpool: SpoolDirectory?
   let events: Events
@@ -252,8 +252,11 @@ final class StoreService {
 
   var areFilesChanged: Bool { idleFileStatuses != currentFileStatuses }
 
-  /// All work was done when the files were so.
-  func noteIdle(_ statuses: [FileStatus?]) { idleFileStatuses = statuses }
+  /// The connections are closed, and all work was done when the files were so.
+  func noteClosed(_ statuses: [FileStatus?]) {
+    _ = connections.takeUsed()
+    idleFileStatuses = statuses
+  }
 
   var currentFileStatuses: [FileStatus?] {
     let paths =
@@ -283,9 +286,9 @@ final class StoreService {
   /// Releases memory. The files' status is read first: a commit after that changes it, and the
   /// writer's outlook reports a commit before it.
   func releaseMemory() async {
+    if stores.areMany, await closeWhileIdle() { return }
     let now = currentFileStatuses
     await closeIfAtRest()
-    if stores.areMany, await closeWhileIdle() { return }
     guard let outlook = await connections.releaseMemory(connections.takeUsed()) else { return }
     idleFileStatuses = outlook.hasQueue ? nil : now
     if outlook.isNews { wake.ring() }

@@ -77,8 +77,8 @@ extension StoreService {
       wake.ring()
       return false
     }
-    _ = connections.takeUsed()
-    noteIdle(now)
+    noteClosed(now)
+    // Others may have used it meanwhile.
     isWriterOpen = uses > 1
     return true
   }
