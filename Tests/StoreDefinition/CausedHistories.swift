@@ -58,7 +58,7 @@ package final class CausedHistories {
       default: any("post")?.id
       }
     }
-    try bySQL(
+    try store.bySQL(
       "INSERT INTO \(table) VALUES(\(([lastID] + values).map { $0.map(String.init) ?? "NULL" }.joined(separator: ", ")))"
     )
     world.rows[Row(table, lastID)] = values
@@ -73,7 +73,7 @@ package final class CausedHistories {
   private func age() throws -> String {
     guard let person = any("person") else { return "nothing" }
     let at = world.now + 2 * Int.random(in: -3...2, using: &random)
-    try bySQL("UPDATE person SET at = \(at) WHERE id = \(person.id)")
+    try store.bySQL("UPDATE person SET at = \(at) WHERE id = \(person.id)")
     world.rows[person] = [at]
     return "\(person) of \(at)"
   }
@@ -94,7 +94,7 @@ package final class CausedHistories {
     let isDenied = deletion.rows.contains { $0.table == "post" && world.isPinned($0) }
     let before = world
     do {
-      try bySQL(deletion.sql)
+      try store.bySQL(deletion.sql)
       #expect(!isDenied, "seed \(seed): \(deletion.sql)")
     } catch {
       #expect(isDenied && store.isDenial(error), "seed \(seed): \(error)")
@@ -104,13 +104,14 @@ package final class CausedHistories {
     return try "\(deletion.sql), \(follow(before, undoneTo: before))"
   }
 
-  /// A post shows another image, or is somebody else's.
+  /// A post shows another image, and belongs to another person.
   private func move() throws -> String {
     guard let post = any("post"), let image = any("image"), let author = any("person") else {
       return "nothing"
     }
     let before = world
-    try bySQL("UPDATE post SET image = \(image.id), author = \(author.id) WHERE id = \(post.id)")
+    try store.bySQL(
+      "UPDATE post SET image = \(image.id), author = \(author.id) WHERE id = \(post.id)")
     world.move(post, to: author, showing: image)
     return try "\(post) of \(author) shows \(image), \(follow(before, undoneTo: world))"
   }
@@ -121,7 +122,7 @@ package final class CausedHistories {
     let result = try inSteps {
       try self.store.writer.sweep([.cascade, .refcount], at: self.now, manners: $0)
     }
-    if expected.count <= 5 {
+    if expected.count <= CausedWorld.holdLimit {
       #expect(result.outcome != .held, "seed \(seed): \(expected)")
     } else {
       #expect(result.outcome == .held && result.deletedCount == expected.count, "seed \(seed)")
@@ -161,7 +162,7 @@ package final class CausedHistories {
       #expect(job.state == .blocked && job.deletedCount == 0, "seed \(seed): \(what)")
       return what
     }
-    let isHeld = expected.count > (asked ?? 5)
+    let isHeld = expected.count > (asked ?? CausedWorld.holdLimit)
     #expect((job.state == .held) == isHeld, "seed \(seed): \(what), \(expected.count)")
     return try "\(what), \(end(job, expected, of: roots))"
   }
@@ -239,8 +240,6 @@ package final class CausedHistories {
   // MARK: - The store
 
   private var now: Int64 { Int64(world.now) * 1_000 }
-
-  private func bySQL(_ sql: String) throws { try store.bySQL(sql) }
 
   /// Stops once behind some steps, as a crash would, and goes on.
   private func inSteps<T>(_ work: (StepPolicy) throws -> T) throws -> T {

@@ -3,7 +3,7 @@ import CascadeStore
 
 /// What deletions mean, whatever begins them, in sets. Posts go with their person, and an image with the last
 /// post that shows it. A pin keeps its post. A mention forgets its post.
-struct CausedWorld: Equatable {
+struct CausedWorld {
   struct Row: Hashable, Comparable, CustomStringConvertible {
     let table: String
     let id: Int
@@ -19,6 +19,8 @@ struct CausedWorld: Equatable {
     "mention": ["post"],
   ]
   static let tables = columns.keys.sorted()
+  /// More nodes than these need an approval.
+  static let holdLimit = 5
   /// In seconds. Times of persons are even, so that none is on the limit.
   var now = 1_800_000_000
   /// Persons of before are not asked for again, because a pass was rejected.
@@ -90,7 +92,7 @@ struct CausedWorld: Equatable {
     return Set(posts.keys).union(images.map { Row("image", $0) })
   }
 
-  /// Whether it has posts of persons that are gone, as long as they are pinned.
+  /// Whether any of them is a post of a person that is gone, which only a pin keeps.
   func hasOrphans(among some: Set<Row>) -> Bool { some.contains(where: isOrphan) }
 
   private func isOrphan(_ post: Row) -> Bool {
@@ -135,7 +137,7 @@ struct CausedWorld: Equatable {
     return try engine.makeStore(
       model: StoreModel(
         """
-        { keepDeleted: true, trash: "1000d", limits: { hold: { deletes: 5, share: 0.01, within: "0" } },
+        { keepDeleted: true, trash: "1000d", limits: { hold: { deletes: \(holdLimit), share: 0.01, within: "0" } },
           collections: {
             persons: { table: 'person', key: 'id', expires: { column: 'at', after: '1s', as: 'unix' } },
             posts: { table: 'post', key: 'id' }, images: { table: 'image', key: 'id' },
