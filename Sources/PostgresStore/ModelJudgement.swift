@@ -22,6 +22,7 @@ package struct ModelJudgement: Sendable {
 
   /// Without all rights, the server would say that what is there is not.
   private mutating func judge(_ store: StoreConnection, _ limit: Int) throws {
+    try store.refuseOtherLayouts()
     let missing = try MissingGrants(store).statements()
     findings = missing.map {
       SetupFinding(kind: .binding, table: nil, message: "the daemon's role lacks a right: \($0)")

@@ -42,14 +42,16 @@ package final class PostgresWriter: StoreWriting {
     store = try StoreConnection(path, model, lockTimeout: lockTimeout, isWriter: true)
     reviewQueries = ReviewQueries(model)
     role = try store.db.run("SELECT session_user").text!
-    if attaches == true { try refuseUnfitRole() }
+    if attaches == true {
+      try refuseUnfitRole()
+      try store.refuseOtherLayouts()
+    }
     try Leadership(store).take(attaching: attaches == true)
     switch attaches {
     case true?: _ = try attach(createIndexes: false)
     case false?: if try store.isAttached { try detach() } else { isDetached = true }
     case nil: isDetached = try !store.isAttached
     }
-    if !isDetached { try prepareSettlement() }
   }
 
   private func prepareSettlement() throws {

@@ -17,11 +17,10 @@ package struct Attachment {
     if try !store.isAttached {
       try store.refuseForeignSchema()
       try db.execute(OwnSchema.tables)
-      try store.set("version", OwnSchema.version)
-    } else if try store[meta: "version"] != OwnSchema.version {
-      try SchemaUpgrade(store: store).run()
+      try store.set("version", OwnSchema.history.current)
+    } else {
+      try store.takeOver()
     }
-    try db.execute(JobRows.sql + ProtectionRows.sql + MarkRows.sql)
     try store.scratch.attach(db)
     if store.dialect == .fast { try LeaderTerm.removeTables(store) }
     try Timeline(store).follow()
@@ -205,11 +204,12 @@ package struct Attachment {
     let tables = try db.run(
       "SELECT 'cascade.' || tablename FROM pg_tables WHERE schemaname = 'cascade' ORDER BY 1"
     ).texts
-    let files = try FileRows(store: store).pending
+    // A newer version may keep them elsewhere.
+    let files = try? db.savepoint { try FileRows(store: store).pending }
     try DenialConstraints(store).drop()
     try OwnerFunctions(store).drop()
     try db.execute("DROP SCHEMA cascade CASCADE")
-    return DetachReport(triggers: triggers, tables: tables, indexes: [], files: files)
+    return DetachReport(triggers: triggers, tables: tables, indexes: [], files: files ?? 0)
   }
 }
 

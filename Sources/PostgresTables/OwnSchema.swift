@@ -2,11 +2,10 @@ package import PostgresBinding
 
 /// Cascade's own tables: the schema `cascade`, which `detach` drops.
 package enum OwnSchema {
-  package static let version: Int64 = 5
-
   package static let tables =
     lists + LeaseTable.sql + FileRows.sql + KnownColumns.sql + HeldEdges.sql + ClockJumps.sql
-    + KeptShapes.sql + RecentDeletions.sql + SparedCauses.sql + DeletedNumbers.sql
+    + KeptShapes.sql + RecentDeletions.sql + SparedCauses.sql + DeletedNumbers.sql + JobRows.sql
+    + ProtectionRows.sql + MarkRows.sql
 
   private static let lists = """
     CREATE SCHEMA IF NOT EXISTS cascade;

@@ -34,16 +34,18 @@ package struct Trigger: Hashable, Sendable {
 
   package static let denial = "cascade_deny_"
 
-  /// Whether a row of the schema is a trigger of Cascade's, as SQL. Other names with the same
-  /// prefix belong to the application.
-  package static let isOurs =
+  /// What the names of Cascade's triggers are like. Other names with the same prefix belong to the
+  /// application.
+  package static let patterns =
     ([
       "delete", "update", "arrive", "arrive_key", "replace", "replaced", "displace", "displaced",
       "list", "relist", "mark",
     ]
     + denials.map { "deny_\($0)" })
     .flatMap { ["cascade_\($0)_[0-9]*_*", "cascade_\($0)_join_[0-9]*_*"] }
-    .map { "name GLOB '\($0)'" }.joined(separator: " OR ")
+
+  /// Whether a row of the schema is a trigger of Cascade's, as SQL.
+  package static let isOurs = patterns.map { "name GLOB '\($0)'" }.joined(separator: " OR ")
 
   static let denials = [
     "delete", "rename", "replace", "displace", "replaced", "displaced", "gone", "renamed",

@@ -11,13 +11,18 @@
 ///    `cascade_dangling_reference`.
 /// 5. A change file took effect if, and only if, its row is in `cascade_ledger`.
 package enum Schema {
-  static let version: Int64 = 12
-
   static let create: [StaticString] = [
     """
     CREATE TABLE IF NOT EXISTS cascade_meta(
       name TEXT PRIMARY KEY,
       value INTEGER NOT NULL) STRICT, WITHOUT ROWID
+    """,
+    // What in the schema is Cascade's (`Parts.swift`), so that every version can detach what another one made.
+    """
+    CREATE TABLE IF NOT EXISTS cascade_part(
+      type TEXT NOT NULL,
+      pattern TEXT NOT NULL,
+      PRIMARY KEY(type, pattern)) STRICT, WITHOUT ROWID
     """,
     """
     CREATE TABLE IF NOT EXISTS cascade_collection(

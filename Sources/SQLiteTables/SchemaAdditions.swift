@@ -1,6 +1,5 @@
-/// What a store of the same version may lack, because an earlier program made it.
+/// What a store of layout 12 may lack.
 extension Schema {
-  /// What was added to tables since the version, and is added to the tables of a store that lacks it.
   static let addedColumns: [(table: StaticString, column: StaticString, type: StaticString)] = [
     ("cascade_plan", "owns", "INTEGER NOT NULL DEFAULT 0"),
     ("cascade_plan", "by_collection", "TEXT"),
@@ -15,9 +14,10 @@ extension Schema {
     ("cascade_ledger", "origin", "INTEGER"),
   ]
 
-  /// Tables that were added since, with their indexes.
+  /// Tables that were added, with their indexes.
   static let addedParts = [
-    "TABLE IF NOT EXISTS cascade_plan_rows(", "TABLE IF NOT EXISTS cascade_plan_used(",
+    "TABLE IF NOT EXISTS cascade_part(", "TABLE IF NOT EXISTS cascade_plan_rows(",
+    "TABLE IF NOT EXISTS cascade_plan_used(",
     "TABLE IF NOT EXISTS cascade_hold_window(", "TABLE IF NOT EXISTS cascade_given_up(",
     "INDEX IF NOT EXISTS cascade_given_up_via ", "TABLE IF NOT EXISTS cascade_job(",
     "TABLE IF NOT EXISTS cascade_protection(", "TABLE IF NOT EXISTS cascade_protected(",
@@ -28,8 +28,7 @@ extension Schema {
     "INDEX IF NOT EXISTS cascade_marked_via ", "INDEX IF NOT EXISTS cascade_marked_batch ",
   ].map { "CREATE \($0)" }
 
-  /// The statements that make them, each with the table of an index. They are asked for at each opening, so
-  /// they are put together once.
+  /// The statements that make them, each with the table of an index.
   static let additions = create.map { "\($0)" }
     .filter { addedParts.contains(where: $0.hasPrefix) }
     .map { (statement: $0, table: tableOfIndex($0)) }
@@ -39,12 +38,5 @@ extension Schema {
     let words = statement.split(whereSeparator: \.isWhitespace)
     guard words[1] == "INDEX", let on = words.firstIndex(of: "ON") else { return nil }
     return String(words[on + 1].prefix { $0 != "(" })
-  }
-
-  package static var tables: [String] {
-    create.compactMap { statement in
-      let words = "\(statement)".split(separator: "(")[0].split(separator: " ")
-      return words[1] == "TABLE" ? String(words.last!) : nil
-    }
   }
 }

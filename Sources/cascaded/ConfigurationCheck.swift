@@ -91,7 +91,7 @@ enum ConfigurationCheck {
   /// Lists what the daemon would find. Only what does not fit makes the model bad.
   private static func judge(_ model: StoreModel, of file: String, for store: String) throws {
     let judgement = try Inspect.reading(store) { db in
-      try ModelJudgement(of: model, for: db, limit: Command.mostListed)
+      try ModelJudgement(of: model, for: db, at: store, limit: Command.mostListed)
     }
     Command.say(judgement.findings, judgement.references)
     if !judgement.problems.isEmpty { throw ConfigurationError(file, judgement.problems) }

@@ -55,12 +55,48 @@ struct SchemaUpgradeTests {
     #expect(try store.writer.heldSweeps.map(\.heldCount) == [6])
   }
 
-  @Test("A version that is older is refused, and left as it is")
-  func older() throws {
+  /// Of a later version, which has another table in place of one.
+  private static let later = """
+    ALTER TABLE cascade.file RENAME TO novel; UPDATE cascade.meta SET value = 99 WHERE key = 'version'
+    """
+  private static let older = "UPDATE cascade.meta SET value = 3 WHERE key = 'version'"
+
+  /// How often rows were written or removed, and what the catalog has.
+  private func state(_ store: PostgresFixture) throws -> [String] {
+    try store.texts(
+      """
+      SELECT xmin || ' ' || key || ' ' || value FROM cascade.meta UNION ALL
+      SELECT oid || ' ' || xmin FROM pg_class WHERE relnamespace = 'cascade'::regnamespace UNION ALL
+      SELECT oid || ' ' || xmin FROM pg_trigger ORDER BY 1
+      """)
+  }
+
+  @Test(
+    "A layout that cannot be taken over is left as it is, with what to do",
+    arguments: [true, false])
+  func refused(isLater: Bool) throws {
     let store = try Music.store()
-    try store.database.session(as: "postgres").execute(
-      "UPDATE cascade.meta SET value = 3 WHERE key = 'version'")
-    #expect(throws: StoreError.self) { try store.reopen() }
-    #expect(try store.texts("SELECT value FROM cascade.meta WHERE key = 'version'") == ["3"])
+    try store.database.session(as: "postgres").execute(isLater ? Self.later : Self.older)
+    store.close()
+    let before = try state(store)
+    #expect {
+      try store.reopen()
+    } throws: {
+      "\($0)".hasPrefix("\(isLater ? "a newer" : "an older") version of Cascade made the tables")
+        && "\($0)".contains("`cascaded-postgres --detach --model FILE`")
+    }
+    #expect(try state(store) == before)
+  }
+
+  @Test("Any layout can be detached", arguments: [true, false])
+  func detached(isLater: Bool) throws {
+    let store = try Music.store()
+    try store.database.session(as: "postgres").execute(isLater ? Self.later : Self.older)
+    store.close()
+    _ = try PostgresEngine().detach(store.database.location)
+    #expect(
+      try store.texts(
+        "SELECT nspname FROM pg_namespace WHERE nspname = 'cascade' UNION ALL "
+          + "SELECT tgname FROM pg_trigger WHERE NOT tgisinternal") == [])
   }
 }

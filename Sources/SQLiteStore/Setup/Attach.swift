@@ -10,9 +10,6 @@ internal import SQLiteEdges
 extension MissingIndex {
   var name: String { "cascade_index_\(description)" }
   var quotedColumns: String { columns.map(quoted).joined(separator: ", ") }
-
-  /// Whether a row of the schema is an index that Cascade created, as SQL.
-  static let isOurs = "name GLOB 'cascade_index_*(*)'"
 }
 
 extension Writer {
@@ -80,27 +77,26 @@ extension Connection {
   /// Drops triggers first: they name Cascade's tables. Dropping a table drops its indexes too. An
   /// object of the application's with a similar name stays.
   fileprivate func dropCascadeObjects() throws -> DetachReport {
-    let tables = Schema.tables.map(literal).joined(separator: ", ")
+    let names = try (
+      views: ownParts("view"), triggers: ownParts("trigger"), tables: ownParts("table"),
+      indexes: ownParts("index")
+    )
     // The tables may have been dropped already.
     let files = try? integer(
       """
       SELECT (SELECT count(*) FROM cascade_released_file)
         + (SELECT count(*) FROM cascade_trash_file WHERE fate = ?)
       """, .integer(FileFate.toRestore.rawValue))
-    _ = try drop("view", "name IN ('cascade_object', 'cascade_stored_edge')")
+    try drop("view", names.views)
+    try drop("trigger", names.triggers)
+    try drop("table", names.tables)
+    try drop("index", names.indexes)
     return DetachReport(
-      triggers: try drop("trigger", Trigger.isOurs),
-      tables: try drop("table", "name IN (\(tables))"),
-      indexes: try drop("index", MissingIndex.isOurs), files: files ?? 0)
+      triggers: names.triggers, tables: names.tables, indexes: names.indexes, files: files ?? 0)
   }
 
-  private func drop(_ kind: String, _ isOurs: String) throws -> [String] {
-    let names = try all(
-      generated: "SELECT name FROM main.sqlite_schema WHERE type = ?1 AND (\(isOurs))",
-      [.text(kind)]
-    ) { $0.text(0) }
-    for name in names { try execute("DROP \(kind) main.\(quoted(name))") }
-    return names
+  private func drop(_ type: String, _ names: [String]) throws {
+    for name in names { try execute("DROP \(type) main.\(quoted(name))") }
   }
 }
 

@@ -199,8 +199,11 @@ package struct ModelJudgement: Sendable {
   /// What refers to nothing now. In a store that was attached, also what breaks a demand of the model.
   package let references: Findings
 
-  /// The connection only reads. The database may be one that was never attached.
-  package init(of model: StoreModel, for db: consuming Connection, limit: Int) throws {
+  /// The connection only reads. The database may be one that was never attached; it is called `path`.
+  package init(
+    of model: StoreModel, for db: consuming Connection, at path: String, limit: Int
+  ) throws {
+    try db.refuseOtherLayouts(of: path)
     let reader = try Reader(judging: db, by: model)
     let binding = try reader.binding()
     problems = binding.problems

@@ -162,17 +162,6 @@ struct AttachTests {
     #expect(try triggers(store) == [])
   }
 
-  @Test("A store of an older version is refused, with what to do", arguments: [1, 10])
-  func olderVersion(version: Int) throws {
-    let store = try Library.store()
-    try store.bySQL("UPDATE cascade_meta SET value = \(version) WHERE name = 'version'")
-    #expect {
-      try store.reopen()
-    } throws: {
-      "\($0)".contains("attached by an older Cascade (schema \(version)): run `cascadectl detach`")
-    }
-  }
-
   @Test(
     "Changes of the schema that take nothing from us leave no gap",
     arguments: [
