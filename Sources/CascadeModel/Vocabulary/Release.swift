@@ -1,4 +1,4 @@
 /// The version of all parts of Cascade. The changelog begins with it.
 package enum Release {
-  package static let version = "0.1.0"
+  package static let version = "0.2.0"
 }
