@@ -5,6 +5,7 @@ import PostgresSupport
 import Testing
 
 /// What earlier versions left in databases, which `deploy/old-stores` wrote down, is taken over by this one.
+/// It gets the layout of a new store, so no release can change that without a step.
 @Suite("Stores of earlier versions")
 struct OldStoreTests {
   @Worker @Test("A SQLite store", arguments: OldStores.versions)
@@ -12,6 +13,9 @@ struct OldStoreTests {
     let store = try TestStore(model: OldStores.text("model.json"), starts: false)
     try store.sql(".read \(OldStores.folder)/\(version)/sqlite.sql")
     try store.start()
+    let new = try TestStore(
+      model: OldStores.text("model.json"), schema: OldStores.text("tables.sql"))
+    #expect(try store.layout == new.layout)
     try EndOfStory(store: store).tell()
   }
 
@@ -25,6 +29,9 @@ struct OldStoreTests {
     let store = try PostgresDaemon(model: OldStores.text("model.json"), on: database)
     try store.launch()
     try store.waitUntil("it is served") { try ["ok", "held"].contains(store.state) }
+    let new = try PostgresDaemon(
+      model: OldStores.text("model.json"), schema: OldStores.text("tables.sql"))
+    #expect(try store.layout.isSuperset(of: new.layout))
     try EndOfStory(store: store).tell()
   }
 }
@@ -51,10 +58,37 @@ private protocol OldStore {
   func bySQL(_ sql: String) throws
 }
 
-extension PostgresDaemon: OldStore {}
+extension PostgresDaemon: OldStore {
+  /// The columns and indexes of Cascade's own. Stored edges have tables of their own.
+  fileprivate var layout: Set<String> {
+    get throws {
+      try Set(
+        texts(
+          """
+          SELECT concat_ws(' ', table_name, column_name, data_type, is_nullable, column_default)
+          FROM information_schema.columns WHERE table_schema = 'cascade' UNION ALL
+          SELECT indexdef FROM pg_indexes WHERE schemaname = 'cascade'
+          """))
+    }
+  }
+}
 
 extension TestStore: OldStore {
   fileprivate func bySQL(_ sql: String) throws { try self.sql(sql) }
+
+  /// The same, with the views.
+  fileprivate var layout: [String] {
+    get throws {
+      try texts(
+        """
+        SELECT m.name || ' ' || i.name || ' ' || i.type || ' ' || i."notnull" || ' ' || i.pk || ' '
+          || coalesce(i.dflt_value, '')
+        FROM sqlite_schema AS m CROSS JOIN pragma_table_info(m.name) AS i
+        WHERE m.type = 'table' AND m.name GLOB 'cascade_*' UNION ALL
+        SELECT sql FROM sqlite_schema WHERE type IN ('index', 'view') AND name GLOB 'cascade_*' ORDER BY 1
+        """)
+    }
+  }
 }
 
 /// How the story goes on that `deploy/old-stores` began.

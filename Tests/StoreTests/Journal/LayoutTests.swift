@@ -104,6 +104,18 @@ struct LayoutTests {
     #expect(try store.schema() == before)
   }
 
+  @Test("If a step fails, the store is as it was")
+  func failed() throws {
+    let store = try store()
+    let path = try copy(
+      of: store, layout: 12,
+      "DROP TABLE cascade_part; DROP TABLE cascade_job; CREATE INDEX cascade_job ON song(title)")
+    let before = try schema(path)
+    #expect(throws: SQLiteError.self) { try open(path) }
+    #expect(try schema(path) == before)
+    #expect(try Connection(path: path, access: .readOnly).meta(.version) == 12)
+  }
+
   @Test("A store of layout 12 gets what it lacks, without a gap")
   func taken() throws {
     let store = try store()
