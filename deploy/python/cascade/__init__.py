@@ -8,8 +8,10 @@
 
 AsyncStore has the same methods for asyncio, to be used with `await`, `async with` and `async for`.
 
-In a value of a column, bytes and numbers that are not finite are written as what they are. Reading needs no
-module: open the database with sqlite3.
+Keys and values may be UUIDs and times, which are written as text: a UUID in small letters, a datetime, which
+must have a time zone, in UTC (2026-11-30T15:33:03.000000+00:00). In a value of a column, bytes and numbers
+that are not finite are written as what they are; as a key, bytes are a blob of SQLite. What a receipt or
+another reply tells is JSON: there, each is a text. Reading needs no module: open the database with sqlite3.
 """
 from .errors import (
     CallError, Changed, Denied, DeletesItself, Held, Pending, Refused, Rejected, Unavailable, WriteError)

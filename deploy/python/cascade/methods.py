@@ -11,7 +11,7 @@ from .errors import Unavailable, checked
 from .sending import ChangeFile, enqueue, send
 from .transaction import Transaction
 from .transport import Transport
-from .values import Node, name
+from .values import Node, moment, name
 from .wire import Reply, Wires
 
 
@@ -158,7 +158,7 @@ class Methods:
         self, node: Node, reason: str, until: datetime.datetime | None = None,
     ) -> Reply:
         """Keeps a node, and all that its deletion would take along, from every deletion."""
-        end = None if until is None else round(until.timestamp() * 1000)
+        end = None if until is None else round(moment(until).timestamp() * 1000)
         reply = await self.call("Protect", node=name(node), reason=reason, until=end)
         return cast(Reply, reply["protection"])
 

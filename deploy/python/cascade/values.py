@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import base64
+import datetime
 import json
 import math
 import secrets
@@ -10,7 +11,7 @@ import uuid
 from collections.abc import Mapping, Sequence
 from typing import Any, Union
 
-KeyPart = Union[str, int]
+KeyPart = Union[str, int, uuid.UUID, datetime.date, bytes]
 Key = Union[KeyPart, Sequence[KeyPart]]
 Node = tuple[str, Key]
 
@@ -23,8 +24,30 @@ def uuid7() -> str:
     return str(uuid.UUID(int=number))
 
 
+def moment(value: datetime.datetime) -> datetime.datetime:
+    """A time in UTC. A time without a zone may be any, and is refused."""
+    if value.utcoffset() is None:
+        raise ValueError(f"{value!r} has no time zone")
+    return value.astimezone(datetime.timezone.utc)
+
+
+def _text(value: Any) -> Any:
+    """Times and UUIDs as text; what else there is stays."""
+    if isinstance(value, datetime.datetime):
+        # Of one length, so that the order of texts is that of times.
+        return moment(value).isoformat(timespec="microseconds")
+    if isinstance(value, datetime.date):
+        return value.isoformat()
+    return str(value) if isinstance(value, uuid.UUID) else value
+
+
 def key(value: Any) -> Any:
-    return list(value) if isinstance(value, Sequence) and not isinstance(value, str) else value
+    """A key. Bytes are written as SQLite writes them."""
+    if isinstance(value, (bytes, bytearray, memoryview)):
+        return f"x'{bytes(value).hex().upper()}'"
+    if isinstance(value, Sequence) and not isinstance(value, str):
+        return [key(part) for part in value]
+    return _text(value)
 
 
 def node(value: Node) -> list[Any]:
@@ -43,7 +66,16 @@ def column(value: Any) -> Any:
         return {"$blob": base64.b64encode(value).decode()}
     if isinstance(value, float) and not math.isfinite(value):
         return {"$real": "NaN" if math.isnan(value) else "-Infinity" if value < 0 else "Infinity"}
-    return value
+    return _within(value)
+
+
+def _within(value: Any) -> Any:
+    """JSON in which there may be times and UUIDs."""
+    if isinstance(value, Mapping):
+        return {name: _within(member) for name, member in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_within(element) for element in value]
+    return _text(value)
 
 
 def columns(values: Mapping[str, Any]) -> dict[str, Any]:
