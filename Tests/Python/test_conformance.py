@@ -1,4 +1,4 @@
-"""The cases that every client runs, by both classes."""
+"""The cases that every client runs, by both classes. Tests/Conformance/README.md describes them."""
 import asyncio
 import contextlib
 import inspect
@@ -181,6 +181,12 @@ class ConformanceTests(StoreTests):
             await Session(self, store).run(steps)
 
         self.each("cases.json", run)
+
+    def test_sessions(self):
+        async def run(case, store):
+            await Session(self, store).run(case["steps"])
+
+        self.each("sessions.json", run)
 
 
 if __name__ == "__main__":
