@@ -155,8 +155,8 @@ class AsyncTests(StoreTests):
         self.assertEqual(self.count(), 2)
 
 
-class BrokenConnectionTests(unittest.TestCase):
-    """A daemon that ends after it got a call."""
+class OtherDaemonTests(unittest.TestCase):
+    """A daemon that does what cascaded does not do on demand."""
 
     def setUp(self):
         directory = tempfile.TemporaryDirectory()
@@ -165,25 +165,39 @@ class BrokenConnectionTests(unittest.TestCase):
         self.server = socket.socket(socket.AF_UNIX)
         self.addCleanup(self.server.close)
         self.server.bind(self.path)
-        self.server.listen()
+        self.server.listen(0)
         self.calls = []
-        threading.Thread(target=self.serve, daemon=True).start()
 
     def serve(self):
         """Answers the first call on each connection, and ends it when there is another one."""
         while True:
             connection = self.server.accept()[0]
             with connection, contextlib.suppress(ConnectionError):
-                self.calls.append(connection.recv(1 << 16))
-                connection.sendall(b'{"parameters": {"job": {"state": "running"}}}\0')
-                self.calls.append(connection.recv(1 << 16))
+                if call := connection.recv(1 << 16):
+                    self.calls.append(call)
+                    connection.sendall(b'{"parameters": {"job": {"state": "running"}}}\0')
+                    self.calls.append(connection.recv(1 << 16))
 
     def test_a_call_that_may_have_been_carried_out_is_not_made_again(self):
+        threading.Thread(target=self.serve, daemon=True).start()
         store = cascade.Store("/srv/a.db", socket=self.path)
         store.delete(("a", 1), wait=False)
         with self.assertRaises(cascade.Unavailable):
             store.delete(("a", 2), wait=False)
         self.assertEqual(len(self.calls), 2)
+
+    def test_where_too_many_want_to_connect_a_task_waits_for_its_turn(self):
+        async def wait():
+            store = cascade.AsyncStore("/srv/a.db", socket=self.path)
+            with socket.socket(socket.AF_UNIX) as other:
+                other.connect(self.path)
+                call = asyncio.create_task(store.delete(("a", 1), wait=False))
+                await asyncio.sleep(0.1)
+                self.assertFalse(call.done())
+            threading.Thread(target=self.serve, daemon=True).start()
+            return await asyncio.wait_for(call, 10)
+
+        self.assertEqual(asyncio.run(wait()), {"state": "running"})
 
 
 if __name__ == "__main__":
