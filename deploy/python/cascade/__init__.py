@@ -13,6 +13,7 @@ must have a time zone, in UTC (2026-11-30T15:33:03.000000+00:00). In a value of 
 that are not finite are written as what they are; as a key, bytes are a blob of SQLite. What a receipt or
 another reply tells is JSON: there, each is a text. Reading needs no module: open the database with sqlite3.
 """
+from . import replies
 from .errors import (
     CallError, Changed, Denied, DeletesItself, Held, Pending, Refused, Rejected, Unavailable, WriteError)
 from .store import AsyncStore, Store
@@ -21,5 +22,5 @@ from .values import Key, Node, uuid7
 
 __all__ = [
     "AsyncStore", "CallError", "Changed", "Denied", "DeletesItself", "Held", "Key", "Node", "Pending",
-    "Refused", "Rejected", "Store", "Transaction", "Unavailable", "WriteError", "uuid7",
+    "Refused", "Rejected", "Store", "Transaction", "Unavailable", "WriteError", "replies", "uuid7",
 ]

@@ -4,6 +4,8 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from .replies import Edge, Reason, Receipt
+
 
 class WriteError(Exception):
     """A write has no effect, or is not known to have one."""
@@ -12,9 +14,9 @@ class WriteError(Exception):
 class Refused(WriteError):
     """Nothing took effect. Each of `reasons` has a code, a message, perhaps a node and an edge."""
 
-    def __init__(self, receipt: dict[str, Any]) -> None:
+    def __init__(self, receipt: Receipt) -> None:
         self.receipt = receipt
-        self.reasons: list[dict[str, Any]] = receipt.get("reasons", [])
+        self.reasons: list[Reason] = receipt.get("reasons", [])
         super().__init__("; ".join(reason["message"] for reason in self.reasons))
 
 
@@ -38,7 +40,7 @@ class DeletesItself(Rejected):
     """A write would delete the very node that it writes, because `edge` leads nowhere."""
 
     @property
-    def edge(self) -> dict[str, Any]:
+    def edge(self) -> Edge:
         return next(r["edge"] for r in self.reasons if r["code"] == "deletesItself")
 
 
@@ -47,7 +49,7 @@ class Held(Refused):
 
     @property
     def plan(self) -> int:
-        return int(self.receipt["plan"])
+        return self.receipt["plan"]
 
 
 class Pending(WriteError):
@@ -74,7 +76,7 @@ class CallError(Exception):
         super().__init__(f"{self.name} {json.dumps(parameters)}")
 
 
-def checked(receipt: dict[str, Any]) -> dict[str, Any]:
+def checked(receipt: Receipt) -> Receipt:
     """The receipt of changes that took effect. Of others, it raises the error."""
     if receipt["outcome"] == "held":
         raise Held(receipt)

@@ -8,6 +8,8 @@ from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from typing import Any, cast
 
 from .errors import Unavailable, checked
+from .replies import (
+    DeletedNode, Erasure, Job, Protection, Receipt, ReceiptState, RejectedPlan, UndoReport)
 from .sending import ChangeFile, enqueue, send
 from .transaction import Transaction
 from .transport import Transport
@@ -47,7 +49,7 @@ class Methods:
 
     async def submit(
         self, transaction: Transaction, *, spool: bool = False, timeout: float = 30,
-    ) -> Reply:
+    ) -> Receipt:
         """Writes. The same transaction, submitted again, takes effect once."""
         data = transaction.file(self.author)
         async with self._wires.transport.turn():
@@ -58,9 +60,9 @@ class Methods:
                 transaction.receipt = await send(self._wires, file)
         return checked(transaction.receipt)
 
-    async def receipt(self, id: str, wait: bool = False) -> Reply:
+    async def receipt(self, id: str, wait: bool = False) -> ReceiptState:
         """What became of a change file: `state`, and a receipt or a reason to wait."""
-        return await self.call("Receipt", id=id, wait=wait)
+        return cast(ReceiptState, await self.call("Receipt", id=id, wait=wait))
 
     # Any method of the protocol
 
@@ -87,7 +89,7 @@ class Methods:
 
     async def delete(
         self, *nodes: Node, expect: int | None = None, partial: bool = False, wait: bool = True,
-    ) -> Reply:
+    ) -> Job:
         """Deletes nodes with all that follows, in steps: the job when it has ended or needs an answer, or at
         once. `state` is `done`, `held` (`approve(job["plan"])`), `blocked`, `cancelled` or `running`."""
         return await self._begin(expect, partial, wait, nodes=[name(node) for node in nodes])
@@ -95,39 +97,39 @@ class Methods:
     async def delete_rows(
         self, collection: str, where: str, *, expect: int | None = None, partial: bool = False,
         wait: bool = True,
-    ) -> Reply:
+    ) -> Job:
         """The same for the rows of a collection for which an SQL expression holds."""
         return await self._begin(expect, partial, wait, collection=collection, where=where)
 
     async def _begin(
         self, expect: int | None, partial: bool, wait: bool, **subject: Any,
-    ) -> Reply:
+    ) -> Job:
         reply = await self.call("Delete", expect=expect, partial=partial, wait=wait, **subject)
-        return cast(Reply, reply["job"])
+        return cast(Job, reply["job"])
 
-    async def jobs(self, after: int = 0) -> AsyncGenerator[Reply, None]:
+    async def jobs(self, after: int = 0) -> AsyncGenerator[Job, None]:
         """The jobs after a number, the oldest first."""
         async for reply in self.follow("Jobs", after=after):
             for job in reply["jobs"]:
                 yield job
 
-    async def cancel(self, job: int) -> Reply:
+    async def cancel(self, job: int) -> Job:
         """Ends a job. What it has deleted is its batch, which `undo` takes."""
-        return cast(Reply, (await self.call("Cancel", job=job))["job"])
+        return cast(Job, (await self.call("Cancel", job=job))["job"])
 
     async def erase(
         self, node: Node, expect: int | None = None, accept: Sequence[str] = (),
-    ) -> Reply:
+    ) -> Erasure:
         """Deletes a node with all that follows, so that nothing is left of it. Returns what became of it, with
         a report and its salt. `accept` are columns that were looked at, as "table.column"."""
         parameters: Reply = {"node": name(node), "accept": list(accept)}
         if expect is not None:
             parameters["expect"] = expect
-        return cast(Reply, (await self.call("Erase", **parameters))["erasure"])
+        return cast(Erasure, (await self.call("Erase", **parameters))["erasure"])
 
     async def deleted(
         self, after: int | None = None, collection: str | None = None, values: bool = False,
-    ) -> AsyncGenerator[Reply, None]:
+    ) -> AsyncGenerator[DeletedNode, None]:
         """The nodes that went after a number, and then those that go, one by one. Whoever remembers the last
         number that he has done misses none, and does each once."""
         parameters: Reply = {"follow": True, "values": values}
@@ -141,34 +143,34 @@ class Methods:
 
     # What was deleted, and what must not be
 
-    async def approve(self, plan: int) -> Reply:
+    async def approve(self, plan: int) -> Receipt:
         """Approves a held plan, and returns its receipt."""
-        return cast(Reply, (await self.call("Approve", plan=plan))["receipt"])
+        return cast(Receipt, (await self.call("Approve", plan=plan))["receipt"])
 
-    async def reject(self, plan: int) -> Reply:
+    async def reject(self, plan: int) -> RejectedPlan:
         """Rejects a held plan: what it would have deleted stays."""
-        return await self.call("Reject", plan=plan)
+        return cast(RejectedPlan, await self.call("Reject", plan=plan))
 
-    async def undo(self, what: int | Node) -> Reply:
+    async def undo(self, what: int | Node) -> UndoReport:
         """Brings back what a batch deleted; or one node with what went because of it, and nothing else."""
         subject: Reply = {"batch": what} if isinstance(what, int) else {"node": name(what)}
-        return cast(Reply, (await self.call("Undo", **subject))["undone"])
+        return cast(UndoReport, (await self.call("Undo", **subject))["undone"])
 
     async def protect(
         self, node: Node, reason: str, until: datetime.datetime | None = None,
-    ) -> Reply:
+    ) -> Protection:
         """Keeps a node, and all that its deletion would take along, from every deletion."""
         end = None if until is None else round(moment(until).timestamp() * 1000)
         reply = await self.call("Protect", node=name(node), reason=reason, until=end)
-        return cast(Reply, reply["protection"])
+        return cast(Protection, reply["protection"])
 
-    async def unprotect(self, node: Node) -> Reply:
+    async def unprotect(self, node: Node) -> Protection:
         """Ends the protection of a node."""
-        return cast(Reply, (await self.call("Unprotect", node=name(node)))["protection"])
+        return cast(Protection, (await self.call("Unprotect", node=name(node)))["protection"])
 
-    async def protections(self) -> list[Reply]:
+    async def protections(self) -> list[Protection]:
         """The nodes that are protected themselves."""
-        return cast("list[Reply]", (await self.call("Protections"))["protections"])
+        return cast("list[Protection]", (await self.call("Protections"))["protections"])
 
     @contextlib.asynccontextmanager
     async def lease(self, *nodes: Node, owner: str | None = None) -> AsyncIterator[None]:

@@ -4,8 +4,10 @@ from __future__ import annotations
 import base64
 import os
 import time
+from typing import cast
 
 from .errors import CallError, Pending, Unavailable
+from .replies import Receipt
 from .wire import Reply, Wire, Wires
 
 # One part of an upload. In base64, with the call around it, it is below the daemon's limit.
@@ -31,7 +33,7 @@ class ChangeFile:
             raise Pending(self.id, self.waiting or str(error)) from error
 
 
-async def send(wires: Wires, file: ChangeFile) -> Reply:
+async def send(wires: Wires, file: ChangeFile) -> Receipt:
     """Sends until there is a receipt: the daemon recognises a repetition by the id."""
     while True:
         try:
@@ -56,7 +58,7 @@ async def _failure(wires: Wires, file: ChangeFile, error: CallError) -> Pending 
     return Unavailable(str(error))
 
 
-async def _apply(wire: Wire, file: ChangeFile) -> Reply:
+async def _apply(wire: Wire, file: ChangeFile) -> Receipt:
     parameters = {"name": f"{file.id}.json", **await _upload(wire, file)}
     file.is_sent = True
     await wire.send("Apply", parameters, more=True, deadline=file.deadline)
@@ -76,7 +78,7 @@ async def _upload(wire: Wire, file: ChangeFile) -> Reply:
     return {"upload": upload}
 
 
-async def _receipt(wire: Wire, file: ChangeFile) -> Reply:
+async def _receipt(wire: Wire, file: ChangeFile) -> Receipt:
     """The receipt at the end of the replies."""
     while True:
         reply = await wire.receive(file.deadline)
@@ -86,12 +88,12 @@ async def _receipt(wire: Wire, file: ChangeFile) -> Reply:
             if receipt["id"] not in (file.id, f"{file.id}.json"):
                 wire.close()
                 raise ConnectionError(f"the receipt is of {receipt['id']}, and not of {file.id}")
-            return dict(receipt)
+            return cast(Receipt, receipt)
         if not wire.is_busy:
             raise ConnectionError(f"the daemon does not know {file.id}")
 
 
-async def enqueue(wires: Wires, file: ChangeFile, spool: str) -> Reply:
+async def enqueue(wires: Wires, file: ChangeFile, spool: str) -> Receipt:
     """Puts the file into the spool, and waits until the daemon has taken it from there."""
     try:
         await wires.transport.work(lambda: _write(file, spool))

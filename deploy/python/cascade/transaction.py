@@ -5,6 +5,7 @@ import json
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from .replies import Receipt
 from .values import Key, Node, columns, key as key_form, node, uuid7
 
 
@@ -29,7 +30,7 @@ class Transaction:
         self.id = id or uuid7()
         self.may_delete_itself = may_delete_itself
         self.changes: list[dict[str, Any]] = []
-        self.receipt: dict[str, Any] = {}
+        self.receipt: Receipt = {}
 
     def put(
         self, collection: str, key: Key, value: Mapping[str, Any] | None = None, *,
