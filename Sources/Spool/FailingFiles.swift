@@ -44,7 +44,7 @@ extension SpoolDirectory {
   func noteFailure(
     of name: FileName, _ reason: String, at now: Int64
   ) throws -> FailingFile.Consequence {
-    guard let status = try incoming.status(of: name) else { return .tryAgain }
+    guard let status = try parts.incoming.status(of: name) else { return .tryAgain }
     return failing.withLock { failing in
       var file = failing[name] ?? FailingFile(name: name, reason: "", status: status)
       defer { failing[name] = file }
@@ -55,7 +55,7 @@ extension SpoolDirectory {
   /// A changed file of the same name has not failed.
   func isSetAside(_ name: FileName, now: () -> Int64) throws -> Bool {
     guard let file = failing.withLock({ $0[name] }) else { return false }
-    if try incoming.status(of: name) == file.status { return file.isSetAside(at: now()) }
+    if try parts.incoming.status(of: name) == file.status { return file.isSetAside(at: now()) }
     forgetFailure(of: name)
     return false
   }
@@ -89,6 +89,6 @@ extension SpoolDirectory {
     guard failing.withLock({ $0[name]?.due }) != nil else { return false }
     forgetFailure(of: name)
     forgetSubmitter(of: name)
-    return try incoming.remove(name)
+    return try parts.incoming.remove(name)
   }
 }

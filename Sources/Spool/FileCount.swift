@@ -1,14 +1,13 @@
 internal import CascadeSystem
 
-/// The number of files in a directory. A small directory is counted at each request. Counting a
-/// large one is slow and makes other requests wait, so its count is reused while the directory's
-/// modification time is unchanged. It is also reused for a hundred times as long as counting took,
-/// so that about one request in a hundred waits for a new count.
+/// The number of files in a directory. It is reused while the directory's modification time is unchanged.
+/// Counting a large directory is slow and makes other requests wait, so its count is also reused for a
+/// hundred times as long as counting took: about one request in a hundred waits for a new count.
 struct FileCount {
   private struct Known {
     let count: Int
     /// Both times are in milliseconds since 1970.
-    let modified: Int64
+    let modified: Int64?
     let began: Int64
     let end: ContinuousClock.Instant
     let duration: Duration
@@ -21,9 +20,9 @@ struct FileCount {
 
   private var known: Known?
 
-  mutating func count(_ directory: borrowing Directory, _ body: () throws -> Int) throws -> Int {
-    let modified = try directory.descriptor.status().modifiedMilliseconds
-    if let known, FileCount.isGood(known, modified) { return known.count }
+  mutating func count(_ path: String, _ body: () throws -> Int) throws -> Int {
+    let modified = try FileStatus.of(path)?.modifiedMilliseconds
+    if let known, let modified, FileCount.isGood(known, modified) { return known.count }
     let began = SystemClock.wall()
     let start = ContinuousClock.now
     let count = try body()
@@ -34,8 +33,7 @@ struct FileCount {
   }
 
   private static func isGood(_ known: Known, _ modified: Int64) -> Bool {
-    if known.count <= few { return false }
-    if .now - known.end < known.duration * reuseFactor { return true }
+    if known.count > few && .now - known.end < known.duration * reuseFactor { return true }
     return modified == known.modified && modified < known.began - tick
   }
 }

@@ -14,8 +14,8 @@ extension SpoolDirectory {
   /// The state of the file with this id; nil if the spool has none. If several files have the id,
   /// the one that waits is told.
   package func state(ofId id: String) throws -> State? {
-    if let name = try name(ofId: id, in: incoming) { return .waiting(name) }
-    if let name = try name(ofId: id, in: held) { return .held(name) }
+    if let name = try name(ofId: id, in: parts.incoming) { return .waiting(name) }
+    if let name = try name(ofId: id, in: parts.held) { return .held(name) }
     for name in try namesLike(id, rejectedNames()) {
       guard let reasons = reasons(of: name), self.id(inReasons: reasons) == id else { continue }
       return .rejected(name, reasons: reasons)

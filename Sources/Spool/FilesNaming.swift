@@ -12,7 +12,9 @@ extension SpoolDirectory {
         try names(nodes, texts, name, in: directory) ? "\(state)/\(name)" : nil
       }
     }
-    return try (naming("new", incoming) + naming("held", held) + naming("rejected", rejected))
+    return try
+      (naming("new", parts.incoming) + naming("held", parts.held)
+      + naming("rejected", parts.rejected))
       .sorted()
   }
 

@@ -6,7 +6,7 @@ extension SpoolDirectory {
   package func deletions(
     inHeld name: FileName, limit: Int
   ) throws -> (nodes: [Node], collections: [String]) {
-    let next = try PreparedFile(name, in: held).changes()
+    let next = try PreparedFile(name, in: parts.held).changes()
     var (nodes, collections): ([Node], [String]) = ([], [])
     while nodes.count < limit, let change = try next() {
       switch change {

@@ -190,7 +190,7 @@ package final class Inbox {
     {
       do {
         let file = try PreparedFile(
-          name, in: spool.incoming, submitter: spool.submitter(of: name))
+          name, in: spool.parts.incoming, submitter: spool.submitter(of: name))
         // A file of several transactions is taken alone, when everything before it is settled.
         if file.header.batch != nil && !(prepared.isEmpty && verdicts.isEmpty) { break }
         prepared.append(file)

@@ -22,15 +22,15 @@ extension SpoolDirectory {
 
   /// The reasons are written when the file is rejected. The file itself may be much older.
   private func rejectedAt(_ name: FileName) throws -> Int64 {
-    let status = try rejected.status(of: SpoolDirectory.reasonName(of: name))
-    return try (status ?? rejected.status(of: name))?.modifiedMilliseconds ?? .max
+    let status = try parts.rejected.status(of: SpoolDirectory.reasonName(of: name))
+    return try (status ?? parts.rejected.status(of: name))?.modifiedMilliseconds ?? .max
   }
 
   private func forgetLoneReasons(of names: [FileName], before time: Int64) throws {
     let known = Set(names + names.map(SpoolDirectory.reasonName))
-    for name in try rejected.names() where name.isOfReasons && !known.contains(name) {
-      if let at = try rejected.status(of: name)?.modifiedMilliseconds, at < time {
-        try rejected.remove(name)
+    for name in try parts.rejected.names() where name.isOfReasons && !known.contains(name) {
+      if let at = try parts.rejected.status(of: name)?.modifiedMilliseconds, at < time {
+        try parts.rejected.remove(name)
       }
     }
   }

@@ -5,10 +5,10 @@ package import CascadeSystem
 /// The directories of a spool. The directory of a file is its state.
 package final class SpoolDirectory: Sendable {
   package let path: String
-  let incoming: Directory
-  let temporary: Directory
-  let held: Directory
-  let rejected: Directory
+  private let paths: SafePaths
+  /// Of the directories that were opened first.
+  private let identity: SpoolParts.Identity
+  private let open: Mutex<SpoolParts?>
   /// The users who submitted files over the socket, remembered while the daemon runs. The submitter
   /// is the author of a file that names none.
   private let submitters = Mutex<[FileName: String]>([:])
@@ -16,30 +16,32 @@ package final class SpoolDirectory: Sendable {
   let failing = Mutex<[FileName: FailingFile]>([:])
   private let known = Mutex((waiting: FileCount(), held: FileCount(), rejected: FileCount()))
 
-  /// Who can write to the spool commands the store, so its directories are opened only if nobody
-  /// else can replace or write them.
-  private let paths: SafePaths
-  private let root: Directory
-
   package init(_ path: String, _ paths: SafePaths) throws {
-    let root = try paths.makeDirectory(path)
-    let temporary = try paths.makeDirectory("tmp", in: root)
-    let incoming = try paths.makeDirectory("new", in: root)
-    let held = try paths.makeDirectory("held", in: root)
-    let rejected = try paths.makeDirectory("rejected", in: root)
-    self.path = path
-    self.paths = paths
-    self.root = root
-    self.temporary = temporary
-    self.incoming = incoming
-    self.held = held
-    self.rejected = rejected
+    let parts = try SpoolParts(making: path, paths)
+    (self.path, self.paths, identity) = (path, paths, try parts.identity)
+    open = Mutex(parts)
   }
+
+  /// Opens the directories if they are closed.
+  var parts: SpoolParts {
+    get throws {
+      try open.withLock { open in
+        if let open { return open }
+        let parts = try SpoolParts(path, paths)
+        if try parts.identity != identity { throw SpoolError("the spool \(path) was replaced") }
+        open = parts
+        return parts
+      }
+    }
+  }
+
+  /// Closes the directories until they are used again. Of very many spools, most are not used now.
+  package func rest() { open.withLock { $0 = nil } }
 
   /// Takes the lock of a spool, so that one daemon at most serves it. The lock ends with the
   /// process. Without it, the store is not opened either.
   package func lock() throws -> FileLock {
-    guard let lock = try FileLock.take(".lock", in: root) else {
+    guard let lock = try FileLock.take(".lock", in: parts.root) else {
       throw SpoolError("another cascaded holds the spool \(path)")
     }
     return lock
@@ -50,7 +52,7 @@ package final class SpoolDirectory: Sendable {
   /// already.
   package func lock(home: String) throws -> FileLock? {
     let directory = try paths.makeDirectory(home)
-    if try directory.descriptor.status().isSame(as: root.descriptor.status()) { return nil }
+    if try directory.descriptor.status().isSame(as: parts.root.descriptor.status()) { return nil }
     guard let lock = try FileLock.take(".lock", in: directory) else {
       throw SpoolError("another cascaded serves the same database: it holds \(home)")
     }
@@ -74,34 +76,24 @@ package final class SpoolDirectory: Sendable {
   /// of them by now.
   package var isReplaced: Bool {
     get throws {
-      let now: Directory
       do {
-        now = try paths.directory(path)
+        return try SpoolParts(path, paths).identity != identity
       } catch let error as SystemError where error.isAbsence {
         return true
       }
-      return try !now.descriptor.status().isSame(as: root.descriptor.status())
-        || isReplaced(incoming, "new") || isReplaced(temporary, "tmp")
-        || isReplaced(held, "held") || isReplaced(rejected, "rejected")
     }
   }
 
-  private func isReplaced(_ directory: borrowing Directory, _ name: FileName) throws -> Bool {
-    let status = try directory.descriptor.status()
-    try paths.refuseUnsafe(status, path: directory.path, isAtEnd: true)
-    return try root.status(of: name)?.isSame(as: status) != true
-  }
-
   /// The directory to watch.
-  package var incomingPath: String { incoming.path }
+  package var incomingPath: String { "\(path)/new" }
 
   /// The queue, in the byte order of the names, without names that begin with a dot.
   package func queue() throws -> [FileName] {
-    try incoming.names().filter { !$0.isHidden }.sorted()
+    try parts.incoming.names().filter { !$0.isHidden }.sorted()
   }
 
   package func heldNames() throws -> [FileName] {
-    try held.names().filter { !$0.isHidden }.sorted()
+    try parts.held.names().filter { !$0.isHidden }.sorted()
   }
 
   package func rejectedNames() throws -> [FileName] { try rejectedInNoOrder().sorted() }
@@ -109,7 +101,7 @@ package final class SpoolDirectory: Sendable {
   /// The rejected files, without their reason files. A change file may have the name of a reason
   /// file.
   private func rejectedInNoOrder() throws -> [FileName] {
-    let names = try rejected.names().filter { !$0.isHidden }
+    let names = try parts.rejected.names().filter { !$0.isHidden }
     let reasons = Set(names.filter(\.isOfReasons))
     return names.filter {
       !$0.isOfReasons || reasons.contains(SpoolDirectory.reasonName(of: $0))
@@ -133,11 +125,12 @@ package final class SpoolDirectory: Sendable {
   /// When the oldest file of the queue was written, in milliseconds since 1970. Of a very long
   /// queue only a part is examined.
   package func oldest() throws -> Int64? {
+    if try counts().waiting == 0 { return nil }
     var oldest: Int64?
-    let entries = try incoming.entries()
+    let entries = try parts.incoming.entries()
     for _ in 0..<10_000 {
       guard let (name, _) = try entries.next() else { break }
-      guard !name.isHidden, let status = try? incoming.status(of: name) else { continue }
+      guard !name.isHidden, let status = try? parts.incoming.status(of: name) else { continue }
       oldest = min(oldest ?? .max, status.modifiedMilliseconds)
     }
     return oldest
@@ -146,13 +139,17 @@ package final class SpoolDirectory: Sendable {
   /// How many files each directory has. For a large directory, the count may be some time old.
   package func counts() throws -> Counts {
     let stuck = setAside().count
+    let wasOpen = open.withLock { $0 != nil }
+    defer { if !wasOpen { rest() } }
     return try known.withLock { known in
-      let queued = try known.waiting.count(incoming) { try incoming.entries().countVisible() }
+      let queued = try known.waiting.count("\(path)/new") {
+        try parts.incoming.entries().countVisible()
+      }
       return Counts(
         waiting: max(0, queued - stuck),
-        held: try known.held.count(held) { try held.entries().countVisible() },
-        rejected: try known.rejected.count(rejected) { try rejectedInNoOrder().count }, stuck: stuck
-      )
+        held: try known.held.count("\(path)/held") { try parts.held.entries().countVisible() },
+        rejected: try known.rejected.count("\(path)/rejected") { try rejectedInNoOrder().count },
+        stuck: stuck)
     }
   }
 }
@@ -167,20 +164,20 @@ package struct SpoolError: Error, CustomStringConvertible {
 extension SpoolDirectory {
   func remove(_ name: FileName) throws {
     forgetSubmitter(of: name)
-    try incoming.remove(name)
+    try parts.incoming.remove(name)
   }
 
   /// Moves a file to the rejected ones, and returns its name there; nil if it is no longer in the
   /// queue. The reasons are synced first, so that a rejected file always has them.
   func reject(_ name: FileName, reasons: String) throws -> FileName? {
-    try reject(name, reasons: reasons) { try moveFromQueue(name, to: rejected, as: $0) }
+    try reject(name, reasons: reasons) { try moveFromQueue(name, to: parts.rejected, as: $0) }
   }
 
   /// The same for a held file, which is no longer wanted.
   package func rejectHeld(_ name: FileName, reasons: String) throws -> FileName? {
     if try !isHeld(name) { return nil }
     return try reject(name, reasons: reasons) { free in
-      try held.rename(name, to: rejected, as: free)
+      try parts.held.rename(name, to: parts.rejected, as: free)
       return true
     }
   }
@@ -192,32 +189,33 @@ extension SpoolDirectory {
     let free = try freeName(name)
     let reasonName = SpoolDirectory.reasonName(of: free)
     // A crash may have left a file here.
-    try temporary.remove(".reasons")
-    let file = try temporary.file(".reasons", .createNew)
+    try parts.temporary.remove(".reasons")
+    let file = try parts.temporary.file(".reasons", .createNew)
     try file.writeAll(Array(reasons.utf8))
     try file.sync()
-    try temporary.rename(".reasons", to: rejected, as: reasonName)
+    try parts.temporary.rename(".reasons", to: parts.rejected, as: reasonName)
     // The file may not be there without its reasons, also after a power cut. A move is only safe
     // once both directories are.
-    try rejected.sync()
-    try temporary.sync()
+    try parts.rejected.sync()
+    try parts.temporary.sync()
     if try move(free) { return free }
-    try rejected.remove(reasonName)
+    try parts.rejected.remove(reasonName)
     return nil
   }
 
-  func hold(_ name: FileName) throws { _ = try moveFromQueue(name, to: held, as: name) }
+  func hold(_ name: FileName) throws { _ = try moveFromQueue(name, to: parts.held, as: name) }
 
   /// Moves a file out of the queue. False if it is no longer there.
   private func moveFromQueue(
     _ name: FileName, to directory: borrowing Directory, as newName: FileName
   ) throws -> Bool {
+    let parts = try parts
     do {
-      try incoming.rename(name, to: directory, as: newName)
+      try parts.incoming.rename(name, to: directory, as: newName)
       return true
     } catch {
       // The missing one may be the target directory.
-      if try error.isMissing && incoming.status(of: name) == nil { return false }
+      if try error.isMissing && parts.incoming.status(of: name) == nil { return false }
       throw error
     }
   }
@@ -227,28 +225,28 @@ extension SpoolDirectory {
   package func listed(_ text: String) throws -> FileName {
     let name = FileName(text)
     if !text.contains("\\") { return name }
-    if try rejected.status(of: name) != nil || isHeld(name) { return name }
+    if try parts.rejected.status(of: name) != nil || isHeld(name) { return name }
     return try (rejectedNames() + heldNames()).first { $0.description == text } ?? name
   }
 
-  package func isHeld(_ name: FileName) throws -> Bool { try held.status(of: name) != nil }
+  package func isHeld(_ name: FileName) throws -> Bool { try parts.held.status(of: name) != nil }
 
   /// Moves a held file back into the queue. False if there is none.
   package func release(_ name: FileName) throws -> Bool {
-    guard try held.status(of: name) != nil else { return false }
+    guard try parts.held.status(of: name) != nil else { return false }
     try refuseQueued(name)
-    try held.rename(name, to: incoming, as: name)
+    try parts.held.rename(name, to: parts.incoming, as: name)
     return true
   }
 
   /// Moves a rejected file back into the queue under its original name, which is its id if it has
   /// no other. False if there is none.
   package func retry(_ name: FileName) throws -> Bool {
-    guard try rejected.status(of: name) != nil else { return false }
+    guard try parts.rejected.status(of: name) != nil else { return false }
     let origin = originalName(of: name)
     try refuseQueued(origin)
-    try rejected.rename(name, to: incoming, as: origin)
-    try rejected.remove(SpoolDirectory.reasonName(of: name))
+    try parts.rejected.rename(name, to: parts.incoming, as: origin)
+    try parts.rejected.remove(SpoolDirectory.reasonName(of: name))
     return true
   }
 
@@ -260,7 +258,9 @@ extension SpoolDirectory {
     return origin.isValid && !origin.isHidden && name.isNumbered(from: origin) ? origin : name
   }
 
-  package func isQueued(_ name: FileName) throws -> Bool { try incoming.status(of: name) != nil }
+  package func isQueued(_ name: FileName) throws -> Bool {
+    try parts.incoming.status(of: name) != nil
+  }
 
   /// Refuses to overwrite a file that waits in the queue.
   private func refuseQueued(_ name: FileName) throws {
@@ -270,18 +270,18 @@ extension SpoolDirectory {
 
   package func dropHeld(_ name: FileName) throws -> Bool {
     forgetSubmitter(of: name)
-    return try held.remove(name)
+    return try parts.held.remove(name)
   }
 
   package func dropRejected(_ name: FileName) throws -> Bool {
-    guard try rejected.status(of: name) != nil else { return false }
-    if try rejected.status(of: name)?.kind == .directory {
-      try rejected.directory(name).removeContents()
-      try rejected.removeDirectory(name)
+    guard try parts.rejected.status(of: name) != nil else { return false }
+    if try parts.rejected.status(of: name)?.kind == .directory {
+      try parts.rejected.directory(name).removeContents()
+      try parts.rejected.removeDirectory(name)
     } else {
-      try rejected.remove(name)
+      try parts.rejected.remove(name)
     }
-    try rejected.remove(SpoolDirectory.reasonName(of: name))
+    try parts.rejected.remove(SpoolDirectory.reasonName(of: name))
     return true
   }
 
@@ -291,7 +291,8 @@ extension SpoolDirectory {
   private func freeName(_ name: FileName) throws -> FileName {
     var free = name
     var number = 1
-    while try rejected.status(of: free) != nil || isFile(SpoolDirectory.reasonName(of: free)) {
+    while try parts.rejected.status(of: free) != nil || isFile(SpoolDirectory.reasonName(of: free))
+    {
       free = name.numbered(number)
       number += 1
     }
@@ -299,14 +300,16 @@ extension SpoolDirectory {
   }
 
   private func isFile(_ name: FileName) throws -> Bool {
-    try rejected.status(of: SpoolDirectory.reasonName(of: name)) != nil
+    try parts.rejected.status(of: SpoolDirectory.reasonName(of: name)) != nil
   }
 
   static func reasonName(of name: FileName) -> FileName { name.withReasonsSuffix }
 
   /// The reasons of a rejected file.
   package func reasons(of name: FileName) -> [UInt8]? {
-    guard let file = try? rejected.file(SpoolDirectory.reasonName(of: name)) else { return nil }
+    guard let file = try? parts.rejected.file(SpoolDirectory.reasonName(of: name)) else {
+      return nil
+    }
     return try? file.readWhole(limit: 16 << 20)
   }
 }
@@ -316,19 +319,19 @@ extension SpoolDirectory {
 extension SpoolDirectory {
   /// Creates a file outside the queue for an upload. `submit` moves it into the queue.
   package func makeUpload(_ name: FileName) throws -> FileDescriptor {
-    try temporary.file(name, .createNew, mode: 0o600)
+    try parts.temporary.file(name, .createNew, mode: 0o600)
   }
 
-  package func syncUpload(_ name: FileName) throws { try temporary.file(name).sync() }
+  package func syncUpload(_ name: FileName) throws { try parts.temporary.file(name).sync() }
 
-  package func dropUpload(_ name: FileName) throws { try temporary.remove(name) }
+  package func dropUpload(_ name: FileName) throws { try parts.temporary.remove(name) }
 
   package func submit(
     _ upload: FileName, as name: FileName, by submitter: String
   ) throws {
     // The daemon may take the file as soon as it is renamed.
     submitters.withLock { $0[name] = submitter }
-    try temporary.rename(upload, to: incoming, as: name)
+    try parts.temporary.rename(upload, to: parts.incoming, as: name)
   }
 
   func submitter(of name: FileName) -> String? { submitters.withLock { $0[name] } }
@@ -337,13 +340,13 @@ extension SpoolDirectory {
 
   /// The content of the file with this name that is queued or held; nil if there is none.
   package func waiting(_ name: FileName) throws -> Waiting? {
-    try queued(name) ?? content(of: name, in: held)
+    try queued(name) ?? content(of: name, in: parts.held)
   }
 
-  func queued(_ name: FileName) throws -> Waiting? { try content(of: name, in: incoming) }
+  func queued(_ name: FileName) throws -> Waiting? { try content(of: name, in: parts.incoming) }
 
   func holdsAnother(than file: PreparedFile) throws -> Bool {
-    guard let waiting = try content(of: file.name, in: held) else { return false }
+    guard let waiting = try content(of: file.name, in: parts.held) else { return false }
     return try waiting != .content(file.fingerprint())
   }
 
@@ -367,9 +370,9 @@ extension SpoolDirectory {
 
   /// Removes files that a producer or an upload left behind long ago.
   package func removeStaleUploads(olderThan limit: Int64) throws {
-    for name in try temporary.names() where name.bytes.starts(with: "upload-".utf8) {
-      if let status = try temporary.status(of: name), status.modifiedMilliseconds < limit {
-        try temporary.remove(name)
+    for name in try parts.temporary.names() where name.bytes.starts(with: "upload-".utf8) {
+      if let status = try parts.temporary.status(of: name), status.modifiedMilliseconds < limit {
+        try parts.temporary.remove(name)
       }
     }
   }

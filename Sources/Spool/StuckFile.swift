@@ -44,7 +44,7 @@ extension Inbox {
     do {
       return Departure(rejectedAs: try move(name, outcome, reasons))
     } catch {
-      guard let status = try? spool.incoming.status(of: name) else { return Departure() }
+      guard let status = try? spool.parts.incoming.status(of: name) else { return Departure() }
       stuck[name] = StuckFile(outcome: outcome, reasons: reasons, status: status)
       stuckSince = now()
       if storesVerdict { try? storeVerdict(outcome, reasons, ofStuck: name) }
@@ -67,7 +67,7 @@ extension Inbox {
   /// Whether this file is stuck. A changed file of the same name was not judged.
   func isStuck(_ name: FileName) throws -> Bool {
     guard let file = stuck[name] else { return false }
-    if try spool.incoming.status(of: name) == file.status { return true }
+    if try spool.parts.incoming.status(of: name) == file.status { return true }
     stuck[name] = nil
     return false
   }

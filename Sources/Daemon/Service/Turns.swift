@@ -9,7 +9,7 @@ internal import SystemdService
 /// 1. Usually it stays open.
 /// 2. A store that is paused or detached, or that its application wants for itself, is open only as long as
 ///    there is work, so that others may take it for themselves.
-/// 3. Of very many stores, only those stay open that were used last (`Stores.mostOpen`). One that is closed is
+/// 3. Of very many stores, only those stay open that were used last (`Stores.makeRoom`). One that is closed is
 ///    opened again when its files have changed, or when the daemon itself has a reason.
 extension StoreService {
   private var staysOpen: Bool { !configuration.isExclusive && !condition.isAtRest }
@@ -78,6 +78,7 @@ extension StoreService {
       return false
     }
     noteClosed(now)
+    openSpool?.rest()
     // Others may have used it meanwhile.
     isWriterOpen = uses > 1
     return true
