@@ -136,41 +136,4 @@ enum AttachCommands {
       return "  \(verb) \(title)\(list)"
     }
   }
-
-  static func check(_ arguments: inout Arguments) throws -> Commands.Prepared {
-    let repair = arguments.flag("--repair")
-    let limit = try arguments.numberOption("--limit")
-    try arguments.noOperands()
-    let parameters: JSON = [
-      "repair": .bool(repair), "limit": limit.map(JSON.integer) ?? .null,
-    ]
-    return { client, output in
-      let reply = try client.call("Check", parameters)
-      try output.list(repaired(reply["repaired"]), describe)
-      try output.list(reply["findings"]?.array ?? [], describe)
-      if output.json { try output.list(reply["unreferenced"]?.array ?? [], describe) }
-      tellTheRest(reply, output)
-      return reply["count"]?.integer == 0 ? EX_OK : Status.found
-    }
-  }
-
-  private static func repaired(_ made: JSON?) -> [JSON] {
-    [("triggers", "trigger"), ("indexes", "index")].flatMap { (many, one) in
-      DisplayText.texts(made?[many]).map {
-        ["kind": "repaired", "message": .string("created \(one) \($0)")]
-      }
-    }
-  }
-
-  private static func describe(_ finding: JSON) -> String {
-    "\(finding["kind"]?.string ?? ""): \(finding["message"]?.string?.printable ?? "")"
-  }
-
-  private static func tellTheRest(_ reply: JSON, _ output: Output) {
-    if output.json || output.quiet { return }
-    let remarks = [reply["remarks"], reply["unreferenced"]].flatMap { $0?.array ?? [] }
-    for remark in remarks { output.problem("note: \(describe(remark))") }
-    let rest = (reply["count"]?.integer ?? 0) - Int64(reply["findings"]?.array?.count ?? 0)
-    if rest > 0 { output.problem("… and \(rest) more: --limit lists more of them") }
-  }
 }

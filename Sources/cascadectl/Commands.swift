@@ -31,7 +31,7 @@ enum Commands {
     "reject": Apply.reject, "attach": AttachCommands.attach,
     "detach": AttachCommands.detach, "migrate": AttachCommands.migrate,
     "roots": AttachCommands.roots,
-    "check": AttachCommands.check,
+    "check": CheckCommand.command,
     "undo": UndoCommands.undo, "batches": UndoCommands.batches,
     "delete": JobCommands.delete, "jobs": JobCommands.jobs, "cancel": JobCommands.cancel,
     "protect": ProtectCommands.protect, "unprotect": ProtectCommands.unprotect,

@@ -15,51 +15,10 @@ enum SweepCommand {
       "kinds": .array(kinds.map(JSON.string)), "dryRun": .bool(dryRun), "wait": .bool(waits),
     ]
     return { client, output in
-      let stores = try stores(&client)
-      if stores.count == 1 {
-        client.store = stores[0].path
-        return try sweep(&client, output, parameters, waits, "")
+      try EachStore.run(&client) { client, title in
+        try sweep(&client, output, parameters, waits, title)
       }
-      return try stores.map { store in
-        client.store = store.path
-        return try sweepOneOfMany(&client, output, parameters, waits, store)
-      }.max() ?? EX_OK
     }
-  }
-
-  private struct Store {
-    /// Nil for the only store of the daemon.
-    var path: String?
-    /// Why the store is not there now.
-    var absence: String?
-
-    init(path: String?) { self.path = path }
-
-    init(_ status: JSON) {
-      path = status["store"]?.string
-      if status["state"] == "waiting" { absence = status["reason"]?.string ?? "" }
-    }
-  }
-
-  /// Sweeps one of many stores. A failure does not stop the others, nor does a store that is away.
-  private static func sweepOneOfMany(
-    _ client: inout ControlClient, _ output: Output, _ parameters: JSON, _ waits: Bool,
-    _ store: Store
-  ) throws -> CInt {
-    let name = store.path?.printable ?? ""
-    do {
-      if let absence = store.absence { throw Failure(absence.printable, EX_TEMPFAIL) }
-      return try sweep(&client, output, parameters, waits, "\(name): ")
-    } catch let error as VarlinkClientError {
-      return complain(of: name, Failure(error))
-    } catch let failure as Failure {
-      return complain(of: name, failure)
-    }
-  }
-
-  private static func complain(of store: String, _ failure: Failure) -> CInt {
-    Output.complain("cascadectl: \(store): \(failure.text)")
-    return failure.status
   }
 
   private static func sweep(
@@ -70,13 +29,6 @@ enum SweepCommand {
     let begun = try client.call("Sweep", parameters)["sweep"] ?? .null
     try output.acknowledge(begun)
     return EX_OK
-  }
-
-  /// The store that is named, or all stores.
-  private static func stores(_ client: inout ControlClient) throws -> [Store] {
-    if let store = client.store { return [Store(path: store)] }
-    let all = try client.call("Status")["stores"]?.array?.map(Store.init) ?? []
-    return all.count > 1 ? all : [Store(path: nil)]
   }
 
   private static func wait(

@@ -31,13 +31,26 @@ struct TopState {
 
   private static let mostEvents = 200
 
-  var stores: [JSON] { status["stores"]?.array ?? [] }
+  /// Those with trouble first.
+  private(set) var stores: [JSON] = []
 
   var selectedStore: JSON? { stores.indices.contains(selected) ? stores[selected] : nil }
 
+  private static let states = ["degraded", "waiting", "held", "starting", "paused", "ok"]
+
+  private static func urgency(_ store: JSON) -> Int {
+    states.firstIndex(of: store["state"]?.string ?? "") ?? 0
+  }
+
   mutating func note(status: JSON, at now: Int64) {
     self.status = status
-    selected = max(0, min(selected, stores.count - 1))
+    let chosen = selectedStore?["store"]
+    let all = status["stores"]?.array ?? []
+    // The order of equal ones stays.
+    stores = all.enumerated().sorted {
+      (TopState.urgency($0.element), $0.offset) < (TopState.urgency($1.element), $1.offset)
+    }.map(\.element)
+    selected = stores.firstIndex { $0["store"] == chosen } ?? 0
     for store in stores {
       let path = store["store"]?.string ?? ""
       rates[path] = Rate(store["progress"], after: rates[path], at: now)
