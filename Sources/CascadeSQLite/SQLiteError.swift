@@ -42,6 +42,8 @@ package struct SQLiteError: Error, Hashable, CustomStringConvertible {
     code == SQLITE_FULL || systemCode == ENOSPC || systemCode == EDQUOT
   }
 
+  package var isOutOfDescriptors: Bool { systemCode == EMFILE || systemCode == ENFILE }
+
   package var isNoDatabase: Bool { code == SQLITE_NOTADB }
 
   package var isDamage: Bool { code == SQLITE_CORRUPT || code == SQLITE_NOTADB }

@@ -62,11 +62,16 @@ package protocol StoreEngine: Sendable {
   /// Whether the disk has no room for what was to be written.
   func isFull(_ error: any Error) -> Bool
 
+  /// Whether the process may have no more descriptors.
+  func isOutOfDescriptors(_ error: any Error) -> Bool
+
   /// Whether the content of the store is damaged, so that waiting does not help.
   func isDamage(_ error: any Error) -> Bool
 }
 
 extension StoreEngine {
+  package func isOutOfDescriptors(_ error: any Error) -> Bool { false }
+
   package func watchServer(of path: String, _ model: StoreModel) -> (any ServerWatching)? { nil }
 
   package func openForWriting(

@@ -20,6 +20,7 @@ package struct SystemError: Error, Hashable, CustomStringConvertible {
   package var isMissing: Bool { code == ENOENT }
   package var isNotAllowed: Bool { code == EACCES || code == EPERM }
   package var isFull: Bool { code == ENOSPC || code == EDQUOT }
+  package var isOutOfDescriptors: Bool { code == EMFILE || code == ENFILE }
 
   static func text(of code: CInt) -> String {
     guard let text = unsafe strerror(code) else { return "error \(code)" }

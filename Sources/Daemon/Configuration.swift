@@ -87,7 +87,7 @@ package enum Configuration: Sendable {
       try engine.refuse(pattern, first, of: file)
       let model =
         try purpose == .check ? first : StoreModel.read(file, SafePaths(groupOf: file))
-      return StoreTemplate(file: file, model: model).stores
+      return try StoreTemplate(file: file, model: model).stores
     }
     let (store, model) = try model(naming: file, first, purpose, engine)
     return [StoreConfiguration(path: store, model: model, creates: creates ?? !model.hasTables)]

@@ -9,11 +9,14 @@ struct StoreTemplate: Sendable {
 
   /// Those that are there now.
   var stores: [StoreConfiguration] {
-    let pattern = model.stores ?? ""
-    return PathPattern.matches(of: pattern).map { path in
-      let match = StoreModel.match(of: path, by: pattern)
-      return StoreConfiguration(
-        path: path, model: model.placed(at: path, matching: match), creates: false, template: file)
+    get throws {
+      let pattern = model.stores ?? ""
+      return try PathPattern.matches(of: pattern).map { path in
+        let match = StoreModel.match(of: path, by: pattern)
+        return StoreConfiguration(
+          path: path, model: model.placed(at: path, matching: match), creates: false, template: file
+        )
+      }
     }
   }
 }
@@ -28,7 +31,9 @@ extension Stores {
   }
 
   private func follow(_ template: StoreTemplate) async {
-    let (now, known) = (template.stores, Set(services.map(\.path)))
+    // What could not be looked through is looked through the next time.
+    guard let now = try? template.stores else { return }
+    let known = Set(services.map(\.path))
     let paths = Set(now.map(\.path))
     for service in services where service.configuration.template == template.file {
       if !paths.contains(service.path) { await letGo(service) }

@@ -15,6 +15,8 @@ final class Stores {
   let templatesChanged = Bell()
   private var isReloading = false
   private var openCount = 0
+  /// How many are being opened.
+  private var openingCount = 0
   private let reloads = Broadcast()
   let events = Events()
   /// Rings when a connection is used, and may keep memory for its next use.
@@ -113,8 +115,8 @@ final class Stores {
   // MARK: - Very many stores
 
   /// So many stores stay open at most, which bounds memory and descriptors. One that is closed takes some
-  /// milliseconds more for its next work.
-  private nonisolated static let mostOpen = 32
+  /// milliseconds more for its next work. Where descriptors are short, fewer stay open.
+  private var mostOpen = 32
 
   /// So many stores begin at a time, and of very many work at a time: each is at its end soon, and needs no
   /// memory then.
@@ -122,7 +124,7 @@ final class Stores {
 
   /// Whether not all may stay open. Those of a server do.
   var areMany: Bool {
-    services.count > Stores.mostOpen && services[0].configuration.isFile
+    services.count > mostOpen && services[0].configuration.isFile
   }
 
   func noteOpen(from wasOpen: Bool, to isOpen: Bool) {
@@ -131,11 +133,38 @@ final class Stores {
 
   /// Closes what was not used for longest.
   func makeRoom() async {
-    while openCount > Stores.mostOpen {
+    while openCount > mostOpen {
       let idle = services.lazy.filter(\.mayBeClosed)
         .min { $0.connections.lastUse < $1.connections.lastUse }
       guard let idle, await idle.closeWhileIdle() else { return }
     }
+  }
+
+  /// So many descriptors are left to callers and to what is at work.
+  private nonisolated static let spareDescriptors = min(96, Process.mostDescriptors / 4)
+  /// So many a store needs while it is open.
+  private nonisolated static let descriptorsOfStore = 12
+  private nonisolated static let fewestOpen = 4
+
+  /// Opens a store. Others are closed where descriptors are short. Throws where that is not enough.
+  func withDescriptors<T: Sendable>(_ open: () async throws -> T) async throws -> T {
+    if !haveDescriptors {
+      await keepFewerOpen()
+      if !haveDescriptors { throw OutOfDescriptors() }
+    }
+    openingCount += 1
+    defer { openingCount -= 1 }
+    return try await open()
+  }
+
+  private var haveDescriptors: Bool {
+    Process.canHaveDescriptors(
+      Stores.spareDescriptors + Stores.descriptorsOfStore * (openingCount + 1))
+  }
+
+  func keepFewerOpen() async {
+    mostOpen = max(Stores.fewestOpen, min(mostOpen, openCount) - 1)
+    await makeRoom()
   }
 
   var paths: String { services.map(\.configuration.path).joined(separator: ", ") }
@@ -246,6 +275,12 @@ final class Stores {
     let by = user.isEmpty ? "" : " (reloaded by uid \(user))"
     events.tell(.notice, id, "\(path) \(text)\(by)", [(.store, path), (.peerUser, user)])
   }
+}
+
+/// A store waits because others need all descriptors that the daemon may have.
+struct OutOfDescriptors: Error, CustomStringConvertible {
+  let description =
+    "cascaded may have \(Process.mostDescriptors) descriptors (LimitNOFILE), and other stores need them"
 }
 
 /// The result of a reload.

@@ -86,6 +86,10 @@ package struct SQLiteEngine: StoreEngine {
     !model.exclusive && JournalMode.isRollback(at: path)
   }
 
+  package func isOutOfDescriptors(_ error: any Error) -> Bool {
+    (error as? SQLiteError)?.isOutOfDescriptors ?? false
+  }
+
   package func isFull(_ error: any Error) -> Bool { (error as? SQLiteError)?.isFull ?? false }
 
   package func isDamage(_ error: any Error) -> Bool { (error as? SQLiteError)?.isDamage ?? false }

@@ -101,9 +101,10 @@ enum StatusTable {
     let counts = states.map { "\(spool?[$0]?.integer ?? 0) \($0)" }.joined(separator: ", ")
     let journal = store["journal"]?.integer ?? 0
     let counted = journal > 0 ? "\(counts), \(journal) in the journal" : counts
-    let reason = store["reason"]?.string.map { "\n    \($0.printable)" } ?? ""
+    let reasons = ["reason", "polled"].compactMap { store[$0]?.string }
+      .map { "\n    \($0.printable)" }.joined()
     let state = store["state"]?.string ?? ""
-    let line = "  \(state)  \(store["store"]?.string?.printable ?? "")  (\(counted))\(reason)"
+    let line = "  \(state)  \(store["store"]?.string?.printable ?? "")  (\(counted))\(reasons)"
     let schedules = withSchedules ? ScheduleTable.lines(store["schedules"]) : []
     return ([line] + jobs(store) + overdue(store) + schedules).joined(separator: "\n")
   }

@@ -5,44 +5,10 @@ import Testing
 
 /// One model for every database that matches, those to come too.
 @Suite struct TemplateTests {
-  private static let rest = """
-    collections: { albums: { table: "album", key: "id" }, songs: { table: "song", key: "id" } },
-    relationships: [
-      { name: "album", from: "songs", to: "albums", column: "album",
-        rules: ["deleteSourceIfDestinationDeleted"] },
-      { name: "cover", from: "albums", to: { files: "media" }, column: "cover",
-        rules: ["deleteDestinationIfAllSourcesDeleted"] }],
-    files: { media: "media" }
-    """
-
-  private func add(_ tenant: String, to host: Host) throws -> String {
-    let directory = host.scratch.path("tenants/\(tenant)")
-    try #require(try run(["/bin/mkdir", "-p", "\(directory)/media"]).status == 0)
-    let made = try run([
-      "/usr/bin/sqlite3", "\(directory)/app.db",
-      """
-      CREATE TABLE album(id INTEGER PRIMARY KEY, cover TEXT);
-      CREATE TABLE song(id INTEGER PRIMARY KEY, album INTEGER);
-      CREATE INDEX song_album ON song(album); CREATE INDEX album_cover ON album(cover);
-      INSERT INTO album VALUES(1, 'a.jpg'); INSERT INTO song VALUES(1, 1);
-      """,
-    ])
-    #expect(made.status == 0, "\(made.error)")
-    return "\(directory)/app.db"
-  }
-
-  private func start(_ rest: String = TemplateTests.rest) throws -> Host {
-    let host = try Host()
-    let pattern = host.scratch.path("tenants/*/app.db")
-    try host.write("tenants.json", "{ stores: \"\(pattern)\", \(rest) }")
-    try host.model("own")
-    return host
-  }
-
   @Worker @Test("What matches is served, what comes is taken up, and what is gone is let go")
   func follows() throws {
-    let host = try start()
-    let (one, two) = (try add("one", to: host), try add("two", to: host))
+    let host = try Host.ofTenants()
+    let (one, two) = (try host.addTenant("one"), try host.addTenant("two"))
     try host.start()
     try host.waitUntil("all are served") {
       try host.states() == [host.path("own"): "ok", one: "ok", two: "ok"]
@@ -52,7 +18,7 @@ import Testing
     try host.waitUntil("it is swept") {
       try run(["/usr/bin/sqlite3", one, "SELECT count(*) FROM song"]).output == "0\n"
     }
-    let three = try add("three", to: host)
+    let three = try host.addTenant("three")
     try host.waitUntil("it is taken up") { try host.states()[three] == "ok" }
     #expect(try run(["/bin/rm", "-r", host.scratch.path("tenants/two")]).status == 0)
     try host.waitUntil("it is let go") { try host.states()[two] == nil }
@@ -65,8 +31,8 @@ import Testing
   @Worker
   @Test("Of very many stores a few stay open, and one that is closed is followed like any other")
   func closesWhatIsIdle() throws {
-    let host = try start()
-    let stores = try (0..<36).map { try add("t\($0)", to: host) }
+    let host = try Host.ofTenants()
+    let stores = try (0..<36).map { try host.addTenant("t\($0)") }
     try host.start()
     try host.waitUntil("all are served") {
       let states = try host.states()
@@ -97,7 +63,7 @@ import Testing
 
   @Worker @Test("What a model of many stores says wrongly is told")
   func refused() throws {
-    let host = try start("files: { media: \"/srv/media\" }")
+    let host = try Host.ofTenants("files: { media: \"/srv/media\" }")
     let check = try run([Programs.cascaded, "--check-config", host.models])
     #expect(check.status == 78 && check.error.contains("all stores would share it"))
     try host.write("tenants.json", "{ stores: \"tenants/*/app.db\", store: \"/x.db\" }")
@@ -107,8 +73,8 @@ import Testing
 
   @Worker @Test(.enabled(if: geteuid() == 0, "only root can be another user"))
   func eachUserSeesItsOwn() throws {
-    let host = try start("access: { user: \"*\" }")
-    let (one, two) = (try add("1236", to: host), try add("1237", to: host))
+    let host = try Host.ofTenants("access: { user: \"*\" }")
+    let (one, two) = (try host.addTenant("1236"), try host.addTenant("1237"))
     try host.start()
     try host.waitUntil("all are served") {
       let states = try host.states()

@@ -95,7 +95,7 @@ extension Control {
     let setUp =
       try stores.engine.ownershipProblems(at: configuration.path).map(Control.ownershipFinding)
       + WriteAccess.findings(of: configuration, socket: stores.socket)
-      + service.longReaderFindings
+      + service.longReaderFindings + service.polledFinding
     let found = structure.filter { $0.kind != .library }
     let remarks = stores.hasToldOfLibrary ? [] : structure.filter { $0.kind == .library }
     stores.hasToldOfLibrary = true

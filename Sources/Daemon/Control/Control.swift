@@ -142,7 +142,8 @@ final class Control {
     let (state, reason) = service.state
     return [
       "store": .string(service.configuration.path), "state": .string(state),
-      "reason": reason.map(JSON.string) ?? .null, "spool": spool,
+      "reason": reason.map(JSON.string) ?? .null,
+      "polled": service.polledText.map(JSON.string) ?? .null, "spool": spool,
       "journal": .integer(Int64(journal)), "progress": service.progress.progress?.status ?? .null,
       "longestReader": service.longestReaderJSON,
       "lockMs": service.tally.recentHolds.json,

@@ -40,7 +40,10 @@ extension StoreService {
     if condition.isAtRest || !hasReasonForTurn { return await closeIfAtRest() }
     hasOwnWork = false
     if !stores.areMany { return try await inTurn { try await workInTurn() } }
-    try await stores.turns.inSlot { try await inTurn { try await workInTurn() } }
+    try await stores.turns.inSlot {
+      if isWriterOpen { return try await inTurn { try await workInTurn() } }
+      try await stores.withDescriptors { try await inTurn { try await workInTurn() } }
+    }
   }
 
   private func workInTurn() async throws {
@@ -81,7 +84,9 @@ extension StoreService {
       try? await EventLoop.sleep(for: backoff.next())
       return
     }
-    let isAwaited = !isServed || configuration.isExclusive || !configuration.isFile
+    let isShort = isOutOfDescriptors(error)
+    if isShort { await giveUpDescriptors() }
+    let isAwaited = isShort || !isServed || configuration.isExclusive || !configuration.isFile
     let wait = isAwaited ? reasonToWait(for: error) : nil
     let text = wait ?? (isFull(error) ? "the disk is full: \(error)" : "\(error)")
     condition.isAway = wait != nil
@@ -128,12 +133,29 @@ extension StoreService {
       return "\(path) is locked by another program, or a transaction is open in it\(hint)"
     }
     if !configuration.isFile && stores.engine.endsByReopening(error) { return "\(error)" }
+    if isOutOfDescriptors(error) { return "\(OutOfDescriptors())" }
     if let away = error as? StoreAway { return away.description }
     return (error as? SystemError)?.isAbsence == true ? "\(error)" : nil
   }
 
   /// Whether the store can be served later without anybody's help to the daemon.
   func isPassing(_ error: any Error) -> Bool { reasonToWait(for: error) != nil || isFull(error) }
+
+  /// What it has may be enough for another store.
+  private func giveUpDescriptors() async {
+    hasOwnWork = true
+    await stores.keepFewerOpen()
+    openSpool?.rest()
+    for reader in connections.readers { await reader.rest() }
+    if uses > 0 || !configuration.isFile { return }
+    await connections.writer.closeForNow()
+    isWriterOpen = false
+  }
+
+  private func isOutOfDescriptors(_ error: any Error) -> Bool {
+    error is OutOfDescriptors || (error as? SystemError)?.isOutOfDescriptors == true
+      || stores.engine.isOutOfDescriptors(error)
+  }
 
   /// Whether the disk is full. There may be room at any moment.
   func isFull(_ error: any Error) -> Bool {

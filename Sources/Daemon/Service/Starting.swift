@@ -9,7 +9,9 @@ extension StoreService {
   /// are answered. So nodes that an application deletes from then on are not mistaken for them.
   func beginToServe() async throws {
     if isServed && isFileOpen { return }
-    try await stores.starts.inSlot { try await inTurn { try await beginInTurn() } }
+    try await stores.starts.inSlot {
+      try await stores.withDescriptors { try await inTurn { try await beginInTurn() } }
+    }
   }
 
   private func beginInTurn() async throws {

@@ -32,6 +32,8 @@ final class StoreService {
   private(set) var isFileOpen = false
   let openings = Broadcast()
   private var queueWatch: DirectoryWatch?
+  /// Why directories cannot be watched, by their paths.
+  var unwatched: [String: String] = [:]
   var areReadersClosed = false
   /// A sweep was started but not finished.
   var hasUnfinishedSweep = true
@@ -121,6 +123,7 @@ final class StoreService {
       // Files may be queued until the database can be served.
       throw away
     } catch {
+      spool.rest()
       // If this is not a store, remove what we made beside it.
       if made.contains(configuration.spoolPath) { openSpool = nil }
       for path in made { SpoolDirectory.removeEmpty(path, paths) }
@@ -230,6 +233,7 @@ final class StoreService {
     timetable = Timetable(configuration)
     connections = Connections(stores.engine, configuration, progress, heldLeases)
     hasUnfinishedSweep = true
+    unwatched = [:]
     condition.clearFindings()
     try await openFile()
     await followRest()
@@ -319,21 +323,16 @@ extension StoreService {
 
   /// Wakes the worker when files arrive. inotify may miss events; the slow poll finds those.
   private func watchQueue() async {
-    do {
-      while !isFileOpen { try await openings.subscribe().wait() }
+    await orPoll {
       while true {
-        let watch = try DirectoryWatch(spool.incomingPath, .arrivals, rate: nil)
-        queueWatch = watch
+        let watch = try self.watch(self.spool.incomingPath, .arrivals)
+        self.queueWatch = watch
         // Files may have come between the first look at the queue and the watch.
-        wake.ring()
-        while queueWatch === watch {
+        self.wake.ring()
+        while self.queueWatch === watch {
           try await watch.next()
-          wake.ring()
+          self.wake.ring()
         }
-      }
-    } catch {
-      if !Task.isCancelled {
-        tell(.warning, .trouble, "the spool is polled, because it cannot be watched: \(error)")
       }
     }
   }

@@ -9,21 +9,15 @@ extension StoreService {
   private static let calm = DirectoryWatch.Rate(interval: .milliseconds(20), burst: 2)
 
   func watchStore() async {
-    do {
-      // The directory may be missing until then.
-      while !isFileOpen { try await openings.subscribe().wait() }
-      if !configuration.isFile { return try await listenToServer() }
+    await orPoll {
+      if !self.configuration.isFile { return try await self.listenToServer() }
       // A store without tables of the application has no other writer. But its file may be
       // replaced.
       let events: DirectoryWatch.Events =
-        configuration.model.hasTables ? [.content, .entries] : .entries
+        self.configuration.model.hasTables ? [.content, .entries] : .entries
       while true {
-        try await progress.waitForEndOfLongSweep()
-        try await listen(events)
-      }
-    } catch {
-      if !Task.isCancelled {
-        tell(.warning, .trouble, "the store is polled, because it cannot be watched: \(error)")
+        try await self.progress.waitForEndOfLongSweep()
+        try await self.listen(events)
       }
     }
   }
@@ -48,7 +42,7 @@ extension StoreService {
   /// Watches until a long sweep begins. The sweep's own writes would cause an event for each page,
   /// and it notices other connections' commits by itself.
   private func listen(_ events: DirectoryWatch.Events) async throws {
-    let watch = try DirectoryWatch(directory, events, of: name, rate: StoreService.calm)
+    let watch = try watch(directory, events, of: name, rate: StoreService.calm)
     let again = Bell()
     let wake = wake
     try await withThrowingTaskGroup(of: Void.self) { group in
