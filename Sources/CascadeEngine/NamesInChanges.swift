@@ -15,8 +15,9 @@ extension StoreModel {
       return "\"\(name)\" is a type of \"\(whole)\": name that collection, and the type in `put`"
     }
     if allows(collection: name) { return nil }
-    let hint = nearest(name, in: collections.keys.sorted()).map { ", did you mean \"\($0)\"?" }
-    return "the model has no collection \"\(name)\" and is strict\(hint ?? "")"
+    let hint = nearest(name, in: collectionNames).map { ", did you mean \"\($0)\"?" } ?? ""
+    let advice = strict == nil ? "; `strict: false` in it allows others" : ""
+    return "the model has no collection \"\(name)\" and is strict\(hint)\(advice)"
   }
 
   /// Refuses what no lease can hold: a lease by a wrong name would seem to keep something.

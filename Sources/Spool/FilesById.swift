@@ -23,6 +23,11 @@ extension SpoolDirectory {
     return nil
   }
 
+  /// A file that cannot be read any more has its name for an id.
+  package func id(ofHeld name: FileName) -> String {
+    (try? PreparedFile(name, in: parts.held))?.id ?? name.description
+  }
+
   private func id(inReasons reasons: [UInt8]) -> String? {
     try? JSON.parse(reasons, as: .json)["id"]?.string
   }

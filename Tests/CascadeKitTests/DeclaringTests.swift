@@ -111,7 +111,7 @@ extension HandwrittenAlbum: Model {
       Tag.self
     }
     let read = try StoreModel(json5: Array(model.text.utf8))
-    #expect(read.strict)
+    #expect(read.strict == true)
     #expect(read.roots == ["tags"])
     #expect(read.trash == .seconds(7 * 86_400))
   }

@@ -51,6 +51,11 @@ import Testing
     let strict = try readModel("{ strict: true, collections: { a: {} } }")
     #expect(strict.allows(collection: "a"))
     #expect(!strict.allows(collection: "b"))
+    let tables = try readModel(#"{ collections: { t: { table: "t", key: "id" } } }"#)
+    #expect(tables.allows(collection: "b"))
+    let listing = try readModel(#"{ collections: { a: {} }, roots: ["c"] }"#)
+    #expect(["a", "b", "c"].map(listing.allows) == [true, false, true])
+    #expect(try readModel("{ strict: false, collections: { a: {} } }").allows(collection: "b"))
   }
 
   @Test(arguments: [

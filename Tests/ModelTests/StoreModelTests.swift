@@ -117,7 +117,7 @@ func problems(in text: String) -> [String] {
       ])
     #expect(model.limits == StoreModel.empty.limits)
     #expect(model.trash == .seconds(86_400))
-    #expect(!model.strict)
+    #expect(model.strict == nil)
   }
 
   @Test func `an empty object is the model of a store without a file`() throws {

@@ -51,8 +51,23 @@ extension StoreModel {
     name == collection || typeNames[name] == collection
   }
 
-  /// Whether a change may name this collection. Unless the model is strict, naming it creates it.
-  package func allows(collection: String) -> Bool { !strict || collections[collection] != nil }
+  /// Whether a change may name this collection. Naming one that is not there creates it. A model that lists
+  /// one without a table, and does not say whether it is strict, is meant to list all: a misspelt name would
+  /// create another.
+  package func allows(collection: String) -> Bool {
+    if collections[collection] != nil { return true }
+    guard let strict else { return !listsManaged || namedBesides.contains(collection) }
+    return !strict
+  }
+
+  private var listsManaged: Bool { collections.keys.contains(where: isManaged) }
+
+  /// Collections that relationships and roots name.
+  private var namedBesides: [String] {
+    roots + relationships.flatMap { [$0.from] + $0.to.collections }
+  }
+
+  package var collectionNames: [String] { Set(collections.keys).union(namedBesides).sorted() }
 
   /// Whether several relationships have the same name and source, with edges in several places.
   package var hasRelationshipsOfSameName: Bool {

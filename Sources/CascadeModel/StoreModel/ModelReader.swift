@@ -22,7 +22,7 @@ struct ModelReader {
     }
     model.spool = fields["spool"]?.absolutePath()
     model.exclusive = fields["exclusive"]?.bool() ?? false
-    model.strict = fields["strict"]?.bool() ?? false
+    model.strict = fields["strict"]?.bool()
     model.access = fields["access"].flatMap(StoreAccessReader.read)
     model.keepsAllDeleted = fields["keepDeleted"]?.bool() ?? false
     fields["collections"].map { CollectionReader($0).read(into: &model) }
@@ -73,7 +73,7 @@ struct DeclaredNames {
       if case .mapped(_, let key, _) = $0 { key } else { nil }
     }
     roots = model.files.keys.sorted()
-    strict = model.strict
+    strict = model.strict == true
   }
 
   /// Reads a collection's name. Only in a strict model must it be declared.

@@ -11,7 +11,8 @@ package struct StoreModel: Hashable, Sendable {
   /// Nil: all users that may connect to the socket.
   package internal(set) var access: StoreAccess?
   /// Whether only the declared collections exist.
-  package internal(set) var strict = false
+  /// Whether only listed collections may be named; nil where the model does not say.
+  package internal(set) var strict: Bool?
   package internal(set) var collections: [String: Collection] = [:]
   /// The names of types, and the collections that they belong to.
   package internal(set) var typeNames: [String: String] = [:]

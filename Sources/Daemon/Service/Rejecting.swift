@@ -21,7 +21,7 @@ extension StoreService {
   private func rejectHeld(_ file: FileName, _ plan: Int64, by user: UInt32) throws -> Bool {
     let reason = Reason(.overLimit, "plan \(plan) of this file was rejected by uid \(user)")
     let reasons: JSON = [
-      "file": .string(file.description), "id": .null, "author": .null,
+      "file": .string(file.description), "id": .string(try spool.id(ofHeld: file)), "author": .null,
       "at": .integer(SystemClock.wall()), "reasons": [reason.json],
     ]
     return try spool.rejectHeld(file, reasons: reasons.text + "\n") != nil
