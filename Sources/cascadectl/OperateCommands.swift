@@ -70,9 +70,11 @@ enum OperateCommands {
   }
 
   static func metrics(_ arguments: inout Arguments) throws -> Commands.Prepared {
+    let format = try arguments.option("--format")
     try arguments.noOperands()
+    let parameters: JSON = ["format": format.map(JSON.string) ?? .null]
     return { client, output in
-      try output.show(client.call("Metrics")) {
+      try output.show(client.call("Metrics", parameters)) {
         // `show` adds the last line end.
         String(($0["text"]?.string ?? "").dropLast())
       }

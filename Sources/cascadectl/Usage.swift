@@ -51,7 +51,8 @@ enum Usage {
       events [--after N] [--follow]         recent events, and new ones as they happen
       top                                   a live view of all stores on the terminal
       web [--port N] [--read-only]          a page for a browser on this machine
-      metrics                               metrics in the OpenMetrics format, for Prometheus
+      metrics [--format openmetrics | prometheus]
+                                            metrics for Prometheus
       attach [--create-indexes [--yes]] [--create-constraints] [--create-functions]
                                             creates the tables, triggers and indexes
       detach                                removes everything of Cascade from the store

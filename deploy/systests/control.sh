@@ -94,6 +94,7 @@ check_writes_metrics_that_node_exporter_takes() {
   systemctl start cascaded-metrics@music.service
   grep '^# TYPE' "$prometheus/cascade-music.prom" |
     expect 1 grep -vE ' (counter|gauge|histogram|summary|untyped)$'
+  grep -q '^# TYPE cascaded_deletions_total counter$' "$prometheus/cascade-music.prom"
 }
 
 check_removes_metrics_of_a_silent_daemon() {

@@ -71,9 +71,10 @@ extension Control {
   }
 
   func metrics(_ call: Call) async throws -> JSON {
+    let format = try call.metricsFormat()
     var gauges: [Gauges] = []
     for service in stores.services(for: call.peer) { gauges.append(await service.gauges()) }
-    return ["text": .string(Metrics(of: gauges, at: SystemClock.wall()).text)]
+    return ["text": .string(Metrics(of: gauges, in: format, at: SystemClock.wall()).text)]
   }
 
   // MARK: - Events
@@ -112,6 +113,15 @@ extension Control {
 
   private func reply(_ events: [JSON], missed: Int64) -> JSON {
     ["events": .array(events), "missed": .integer(missed)]
+  }
+}
+
+extension Call {
+  fileprivate func metricsFormat() throws -> Metrics.Format {
+    guard let name = text("format") else { return .openMetrics }
+    if let format = Metrics.Format(rawValue: name) { return format }
+    let known = Metrics.Format.allCases.map(\.rawValue).joined(separator: " or ")
+    throw VarlinkError.unusable("format", "\"\(name)\" is not a format: use \(known)")
   }
 }
 

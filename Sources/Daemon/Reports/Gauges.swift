@@ -40,9 +40,10 @@ extension Metrics {
 
   private static let down: Set = ["starting", "waiting", "degraded"]
 
-  init(of stores: [Gauges], at now: Int64) {
+  init(of stores: [Gauges], in format: Format, at now: Int64) {
+    self.init(in: format)
     add(
-      "cascaded_build", "info", "The version of the daemon.",
+      "cascaded_build", .info, "The version of the daemon.",
       [Sample(store: "", labels: [("version", Release.version)], value: 1)])
     addStates(stores)
     addQueues(stores, now)
@@ -53,11 +54,11 @@ extension Metrics {
 
   private mutating func addStates(_ stores: [Gauges]) {
     add(
-      "cascaded_store_up", "gauge",
+      "cascaded_store_up", .gauge,
       "Whether the store is served: 0 while it is starting, waiting or degraded.",
       stores.map { Sample(store: $0.store, value: Metrics.down.contains($0.state) ? 0 : 1) })
     add(
-      "cascaded_store_state", "stateset", "The state of the store.",
+      "cascaded_store_state", .stateSet, "The state of the store.",
       stores.flatMap { store in
         Metrics.states.map { state in
           Sample(
@@ -69,7 +70,7 @@ extension Metrics {
 
   private mutating func addQueues(_ stores: [Gauges], _ now: Int64) {
     add(
-      "cascaded_spool_files", "gauge", "Change files in the spool.",
+      "cascaded_spool_files", .gauge, "Change files in the spool.",
       stores.flatMap { store in
         [
           ("waiting", store.counts.waiting), ("held", store.counts.held),
@@ -107,7 +108,7 @@ extension Metrics {
 
   private mutating func addWork(_ stores: [Gauges], _ now: Int64) {
     add(
-      "cascaded_last_sweep_seconds", "gauge",
+      "cascaded_last_sweep_seconds", .gauge,
       "How long ago the store was last found or made consistent.",
       stores.compactMap { store in
         store.tally.lastConsistent.map {
@@ -127,7 +128,7 @@ extension Metrics {
   private mutating func gauge(
     _ name: String, _ help: String, _ stores: [Gauges], _ value: (Gauges) -> Double
   ) {
-    add(name, "gauge", help, stores.map { Sample(store: $0.store, value: value($0)) })
+    add(name, .gauge, help, stores.map { Sample(store: $0.store, value: value($0)) })
   }
 
   private mutating func counter(
@@ -135,7 +136,7 @@ extension Metrics {
     _ counts: (Gauges) -> [String: Int]
   ) {
     add(
-      name, "counter", help,
+      name, .counter, help,
       stores.flatMap { store in
         counts(store).sorted { $0.key < $1.key }.map {
           Sample(store: store.store, labels: [(label, $0.key)], value: Double($0.value))

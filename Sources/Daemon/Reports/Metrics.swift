@@ -1,7 +1,23 @@
 internal import CascadeModel
 
-/// Writes the metrics of all stores in the OpenMetrics text format.
+/// Metrics as text.
 struct Metrics {
+  /// The textfile collector of node_exporter reads only the form of Prometheus. There, a family is named
+  /// like its samples, and has one of fewer types.
+  enum Format: String, CaseIterable {
+    case openMetrics = "openmetrics"
+    case prometheus
+  }
+
+  enum Kind: String {
+    case gauge, counter, histogram, info
+    case stateSet = "stateset"
+
+    /// What its samples are named with, beside the family.
+    var suffix: String { [.counter: "_total", .info: "_info"][self] ?? "" }
+  }
+
+  let format: Format
   private(set) var text = ""
 
   struct Sample {
@@ -10,16 +26,17 @@ struct Metrics {
     let value: Double
   }
 
-  mutating func add(_ name: String, _ type: String, _ help: String, _ samples: [Sample]) {
+  init(in format: Format) { self.format = format }
+
+  mutating func add(_ name: String, _ kind: Kind, _ help: String, _ samples: [Sample]) {
     if samples.isEmpty { return }
-    text += "# HELP \(name) \(help)\n# TYPE \(name) \(type)\n"
-    let suffix = ["counter": "_total", "info": "_info"][type] ?? ""
-    for sample in samples { add(line: name + suffix, sample) }
+    addHead(name, kind, help)
+    for sample in samples { add(line: name + kind.suffix, sample) }
   }
 
   mutating func add(histogram name: String, _ help: String, _ stores: [(String, Histogram)]) {
     if stores.isEmpty { return }
-    text += "# HELP \(name) \(help)\n# TYPE \(name) histogram\n"
+    addHead(name, .histogram, help)
     for (store, histogram) in stores {
       var total = 0
       for (index, count) in histogram.counts.enumerated() {
@@ -35,7 +52,14 @@ struct Metrics {
     }
   }
 
-  mutating func end() { text += "# EOF\n" }
+  mutating func end() { if format == .openMetrics { text += "# EOF\n" } }
+
+  private mutating func addHead(_ name: String, _ kind: Kind, _ help: String) {
+    let isOld = format == .prometheus
+    let family = isOld ? name + kind.suffix : name
+    let type = isOld && [.info, .stateSet].contains(kind) ? .gauge : kind
+    text += "# HELP \(family) \(help)\n# TYPE \(family) \(type.rawValue)\n"
+  }
 
   private mutating func add(line name: String, _ sample: Sample) {
     let labels = (sample.store.isEmpty ? [] : [("store", sample.store)]) + sample.labels

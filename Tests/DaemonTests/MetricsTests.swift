@@ -1,0 +1,55 @@
+import CascadeModel
+import CascadeSystem
+import Testing
+
+/// What `metrics` tells, and whether Prometheus takes it.
+@Suite struct MetricsTests {
+  private static let path = ["PATH", "HOME"].compactMap { name in
+    Process.environment(name).map { "\(name)=\($0)" }
+  }
+
+  private static func promtool(_ arguments: [String], input: String = "") throws -> Outcome {
+    try run(["/usr/bin/env", "promtool"] + arguments, environment: path, input: input)
+  }
+
+  private static let hasPromtool = (try? promtool(["--version"]))?.status == 0
+
+  @Worker @Test(.enabled(if: hasPromtool, "there is no promtool"))
+  func promtoolHasNothingToSayAboutTheMetrics() throws {
+    let store = try MetricsTests.busyStore()
+    let text = try store.ctl("metrics", "--format", "prometheus").output
+    let check = try MetricsTests.promtool(["check", "metrics"], input: text)
+    #expect(check.status == 0 && check.error.isEmpty, "\(check.output)\(check.error)")
+  }
+
+  @Worker @Test func theFormOfPrometheusNamesFamiliesLikeTheirSamples() throws {
+    let store = try MetricsTests.busyStore()
+    let lines = try store.ctl("metrics", "--format", "prometheus").output.split(separator: "\n")
+    let types = Dictionary(
+      uniqueKeysWithValues: lines.filter { $0.hasPrefix("# TYPE ") }.map { line in
+        let words = line.split(separator: " ")
+        return (words[2], words[3])
+      })
+    #expect(Set(types.values) == ["gauge", "counter", "histogram"])
+    #expect(types["cascaded_deletions_total"] == "counter")
+    for line in lines where !line.hasPrefix("#") {
+      let name = line.prefix { $0 != "{" }
+      let isTyped = ["", "_bucket", "_count", "_sum"].contains { end in
+        name.hasSuffix(end) && types[name.dropLast(end.count)] != nil
+      }
+      #expect(isTyped, "\(line)")
+    }
+    #expect(lines.last?.hasPrefix("#") == false)
+    #expect(try store.ctl("metrics").output.hasSuffix("# EOF\n"))
+    #expect(try store.ctl("metrics", "--format", "json").status == 64)
+  }
+
+  /// It has a sample of every counter.
+  private static func busyStore() throws -> TestStore {
+    let store = try TestStore()
+    try store.apply(#"{"changes": [{"put": ["a", "1"]}]}"#)
+    try store.apply(#"{"changes": [{"delete": ["a", "1"]}]}"#)
+    try store.ctl("sweep")
+    return store
+  }
+}
