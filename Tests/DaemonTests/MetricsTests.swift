@@ -44,6 +44,15 @@ import Testing
     #expect(try store.ctl("metrics", "--format", "json").status == 64)
   }
 
+  /// Two daemons of a machine write for the same collector, which takes no series twice.
+  @Worker @Test func everySeriesNamesItsStoreOrItsDaemon() throws {
+    let store = try MetricsTests.busyStore()
+    let labels = ["store=\"\(store.path)\"", "socket=\"\(store.socket)\""]
+    for line in try store.ctl("metrics").output.split(separator: "\n") where !line.hasPrefix("#") {
+      #expect(labels.contains { line.contains($0) }, "\(line)")
+    }
+  }
+
   /// It has a sample of every counter.
   private static func busyStore() throws -> TestStore {
     let store = try TestStore()

@@ -74,7 +74,9 @@ extension Control {
     let format = try call.metricsFormat()
     var gauges: [Gauges] = []
     for service in stores.services(for: call.peer) { gauges.append(await service.gauges()) }
-    return ["text": .string(Metrics(of: gauges, in: format, at: SystemClock.wall()).text)]
+    let metrics = Metrics(
+      of: gauges, stores.socket ?? "", in: format, at: SystemClock.wall())
+    return ["text": .string(metrics.text)]
   }
 
   // MARK: - Events

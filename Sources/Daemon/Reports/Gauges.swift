@@ -40,11 +40,11 @@ extension Metrics {
 
   private static let down: Set = ["starting", "waiting", "degraded"]
 
-  init(of stores: [Gauges], in format: Format, at now: Int64) {
-    self.init(in: format)
+  init(of stores: [Gauges], _ socket: String, in format: Format, at now: Int64) {
+    self.init(in: format, of: socket)
     add(
       "cascaded_build", .info, "The version of the daemon.",
-      [Sample(store: "", labels: [("version", Release.version)], value: 1)])
+      [Sample(labels: [("version", Release.version)], value: 1)])
     addStates(stores)
     addQueues(stores, now)
     addReaders(stores)

@@ -18,15 +18,18 @@ struct Metrics {
   }
 
   let format: Format
+  /// The control socket of the daemon. Other daemons of the machine may write the same series.
+  private let socket: String
   private(set) var text = ""
 
   struct Sample {
-    let store: String
+    /// Nil if it is of the whole daemon.
+    var store: String?
     var labels: [(String, String)] = []
     let value: Double
   }
 
-  init(in format: Format) { self.format = format }
+  init(in format: Format, of socket: String) { (self.format, self.socket) = (format, socket) }
 
   mutating func add(_ name: String, _ kind: Kind, _ help: String, _ samples: [Sample]) {
     if samples.isEmpty { return }
@@ -62,7 +65,7 @@ struct Metrics {
   }
 
   private mutating func add(line name: String, _ sample: Sample) {
-    let labels = (sample.store.isEmpty ? [] : [("store", sample.store)]) + sample.labels
+    let labels = [sample.store.map { ("store", $0) } ?? ("socket", socket)] + sample.labels
     let list = labels.map { "\($0)=\"\(Metrics.escaped($1))\"" }.joined(separator: ",")
     text += "\(name){\(list)} \(Metrics.number(sample.value))\n"
   }
