@@ -14,6 +14,7 @@ final class Stores {
   private(set) var templates: [StoreTemplate] = []
   let templatesChanged = Bell()
   private var isReloading = false
+  private(set) var lastReload = SystemClock.wall()
   private var openCount = 0
   /// How many are being opened.
   private var openingCount = 0
@@ -189,7 +190,7 @@ final class Stores {
     while isReloading { try await reloads.subscribe().wait() }
     isReloading = true
     defer {
-      isReloading = false
+      (isReloading, lastReload) = (false, SystemClock.wall())
       reloads.ring()
     }
     do {

@@ -53,6 +53,44 @@ import Testing
     }
   }
 
+  @Worker @Test func tellsOfTheLastReload() throws {
+    let host = try Host()
+    try host.model("one")
+    try host.start()
+    try host.wait(for: "one", toBe: "ok")
+    #expect(try MetricsTests.value("cascaded_last_reload_successful", of: host) == 1)
+    try host.write("two.json", "{")
+    #expect(try host.ctl("reload").status == 78)
+    #expect(try MetricsTests.value("cascaded_last_reload_successful", of: host) == 0)
+    let age = try #require(try MetricsTests.value("cascaded_last_reload_seconds", of: host))
+    #expect(0..<30 ~= age)
+    try host.remove("two.json")
+    #expect(try host.ctl("reload").status == 0)
+    #expect(try MetricsTests.value("cascaded_last_reload_successful", of: host) == 1)
+  }
+
+  @Worker @Test func tellsWhatTheDaemonUses() throws {
+    let host = try Host()
+    try host.model("one")
+    try host.start()
+    try host.wait(for: "one", toBe: "ok")
+    let open = try #require(try MetricsTests.value("cascaded_open_descriptors", of: host))
+    #expect(try abs(Int(open) - host.openFiles.split(separator: "\n").count) < 8)
+    #expect(try MetricsTests.value("cascaded_max_descriptors", of: host)! > open)
+    #expect(try MetricsTests.value("cascaded_threads", of: host)! >= 2)
+    #expect(try MetricsTests.value("cascaded_stores", "state=\"ok\"", of: host) == 1)
+    #expect(try MetricsTests.value("cascaded_stores", "state=\"held\"", of: host) == 0)
+  }
+
+  /// The value of the only series with a name and labels.
+  private static func value(_ name: String, _ labels: String = "", of host: Host) throws -> Double?
+  {
+    let lines = try host.ctl("metrics").output.split(separator: "\n").filter {
+      $0.hasPrefix("\(name){") && $0.contains(labels)
+    }
+    return lines.count == 1 ? lines[0].split(separator: " ").last.flatMap { Double($0) } : nil
+  }
+
   /// It has a sample of every counter.
   private static func busyStore() throws -> TestStore {
     let store = try TestStore()

@@ -75,7 +75,7 @@ extension Control {
     var gauges: [Gauges] = []
     for service in stores.services(for: call.peer) { gauges.append(await service.gauges()) }
     let metrics = Metrics(
-      of: gauges, stores.socket ?? "", in: format, at: SystemClock.wall())
+      of: gauges, stores.gauges, in: format, at: SystemClock.wall())
     return ["text": .string(metrics.text)]
   }
 

@@ -40,11 +40,9 @@ extension Metrics {
 
   private static let down: Set = ["starting", "waiting", "degraded"]
 
-  init(of stores: [Gauges], _ socket: String, in format: Format, at now: Int64) {
-    self.init(in: format, of: socket)
-    add(
-      "cascaded_build", .info, "The version of the daemon.",
-      [Sample(labels: [("version", Release.version)], value: 1)])
+  init(of stores: [Gauges], _ daemon: DaemonGauges, in format: Format, at now: Int64) {
+    self.init(in: format, of: daemon.socket)
+    add(daemon, at: now)
     addStates(stores)
     addQueues(stores, now)
     addReaders(stores)
@@ -53,6 +51,11 @@ extension Metrics {
   }
 
   private mutating func addStates(_ stores: [Gauges]) {
+    add(
+      "cascaded_stores", .gauge, "How many stores are in each state.",
+      Metrics.states.map { state in
+        Sample(labels: [("state", state)], value: Double(stores.count { $0.state == state }))
+      })
     add(
       "cascaded_store_up", .gauge,
       "Whether the store is served: 0 while it is starting, waiting or degraded.",
