@@ -61,6 +61,10 @@ package protocol StoreWriting: AnyObject {
   /// The sweeps that wait for approval.
   var heldSweeps: [SweepResult] { get throws }
 
+  /// Notes that plans of sweeps and jobs wait since now, where that is not noted. Returns since when the
+  /// oldest does.
+  func noteHeldPlans(at now: Int64) throws -> Int64?
+
   // MARK: Sweeps
 
   func sweep(_ kinds: [SweepKind], at now: Int64, manners: StepPolicy) throws -> SweepResult

@@ -101,6 +101,17 @@ extension PostgresWriter {
     }
   }
 
+  /// Noted behind what was held, as plans come from many places. A plan of a file has its age from the spool.
+  package func noteHeldPlans(at now: Int64) throws -> Int64? {
+    if isDetached { return nil }
+    let isWaiting = "NOT is_approved AND file LIKE '/%'"
+    let isNew = "\(isWaiting) AND at IS NULL"
+    if try db.run("SELECT EXISTS (SELECT FROM cascade.plan WHERE \(isNew))").bool {
+      try db.run("UPDATE cascade.plan SET at = \(now) WHERE \(isNew)")
+    }
+    return try db.run("SELECT min(at) FROM cascade.plan WHERE \(isWaiting)").integer
+  }
+
   // MARK: - Verdicts of change files
 
   package func saveVerdict(_ verdict: FileVerdict) throws {

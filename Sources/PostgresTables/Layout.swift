@@ -38,7 +38,9 @@ extension OwnSchema {
     """
 
   /// Programs of layout 5 made these tables where they were missing.
-  private static let numberedAdditions = JobRows.sql + ProtectionRows.sql + MarkRows.sql
+  private static let numberedAdditions =
+    JobRows.sql + ProtectionRows.sql + MarkRows.sql
+    + "ALTER TABLE cascade.plan ADD COLUMN IF NOT EXISTS at bigint;"
 }
 
 extension StoreConnection {

@@ -132,12 +132,14 @@ package enum OwnSchema {
       name bytea PRIMARY KEY, fingerprint bigint NOT NULL, reasons text);
     -- `lost` is how many references would be removed to nodes that no trigger saw go; `value` tells
     -- which, if the plan is about one value that may mean "none". One that `owns_causes` has rows of the
-    -- journal, and `is_of_sum` if they are held only for what was deleted lately.
+    -- journal, and `is_of_sum` if they are held only for what was deleted lately. `at` is since when it waits,
+    -- of one that is not a file's.
     CREATE TABLE cascade.plan(
       number bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, file text NOT NULL, id text NOT NULL,
       checksum bigint NOT NULL, deleted bigint NOT NULL, by_collection text NOT NULL,
       is_approved boolean NOT NULL DEFAULT false, lost bigint NOT NULL DEFAULT 0, value text,
-      owns_causes boolean NOT NULL DEFAULT false, is_of_sum boolean NOT NULL DEFAULT false);
+      owns_causes boolean NOT NULL DEFAULT false, is_of_sum boolean NOT NULL DEFAULT false,
+      at bigint);
     CREATE TABLE cascade.sweep_time(
       kind text PRIMARY KEY, since bigint, at bigint, outcome text, occasion text);
     """

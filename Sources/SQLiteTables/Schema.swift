@@ -136,7 +136,8 @@ package enum Schema {
     // value that may mean "none", and `referring` says how many references have it. A plan that owns its
     // causes (`HeldCauses.swift`) has them in `cascade_plan_rows` and `cascade_candidate`. Of it,
     // `spent` is how many of the approved nodes are deleted, `is_open` whether causes that are held for
-    // the sum alone join it, `own_end` what `MetaKey.ownJournalEnd` was. `ended` is a `PlanEnd`.
+    // the sum alone join it, `own_end` what `MetaKey.ownJournalEnd` was. `ended` is a `PlanEnd`. `at` is since
+    // when it waits, of one that is not a file's.
     """
     CREATE TABLE IF NOT EXISTS cascade_plan(
       plan INTEGER PRIMARY KEY,
@@ -155,6 +156,7 @@ package enum Schema {
       ended INTEGER,
       given_up INTEGER NOT NULL DEFAULT 0,
       restored INTEGER NOT NULL DEFAULT 0,
+      at INTEGER,
       UNIQUE(id, checksum)) STRICT
     """,
     "CREATE INDEX IF NOT EXISTS cascade_plan_file ON cascade_plan(file)",

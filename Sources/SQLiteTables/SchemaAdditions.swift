@@ -9,6 +9,7 @@ extension Schema {
     ("cascade_plan", "ended", "INTEGER"),
     ("cascade_plan", "given_up", "INTEGER NOT NULL DEFAULT 0"),
     ("cascade_plan", "restored", "INTEGER NOT NULL DEFAULT 0"),
+    ("cascade_plan", "at", "INTEGER"),
     ("cascade_candidate", "plan", "INTEGER"),
     ("cascade_job", "standing", "INTEGER"),
     ("cascade_ledger", "origin", "INTEGER"),

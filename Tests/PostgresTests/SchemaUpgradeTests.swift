@@ -18,7 +18,7 @@ struct SchemaUpgradeTests {
     ALTER TABLE cascade.notice DROP COLUMN is_manual;
     ALTER TABLE cascade.ledger DROP COLUMN origin;
     ALTER TABLE cascade.file DROP COLUMN plan, DROP COLUMN is_own;
-    ALTER TABLE cascade.plan DROP COLUMN owns_causes, DROP COLUMN is_of_sum;
+    ALTER TABLE cascade.plan DROP COLUMN owns_causes, DROP COLUMN is_of_sum, DROP COLUMN at;
     UPDATE cascade.meta SET value = 4 WHERE key = 'version';
     """
 

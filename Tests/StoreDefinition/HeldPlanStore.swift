@@ -116,6 +116,8 @@ final class HeldPlanStore {
   }
 
   /// The numbers of the plans that wait.
+  func noteHeld(at now: Int64) throws -> Int64? { try store.writer.noteHeldPlans(at: now) }
+
   var waiting: [Int64] { get throws { try store.writer.heldSweeps.compactMap(\.plan).sorted() } }
 
   func songs(_ artist: Int64) throws -> Int { try count("song WHERE artist = \(artist)") }

@@ -15,6 +15,7 @@ package struct HeldPlans {
     case coversNoOther = "An approval lets no other cause pass, however alike the numbers are"
     case takesMore = "What follows by then goes, too, up to what needs no approval"
     case isHeldAgain = "Where more would go, it is held again under its number"
+    case waitsSince = "Since when it waits is known for as long as it does"
     case followsFromBoth = "A node that also follows from another deletion goes with that"
     case isLeftByScans = "No scan of whole tables takes what waits"
     case keepsUsedKey = "What refers to a key that is used again stays"
@@ -50,6 +51,7 @@ package struct HeldPlans {
     case .coversNoOther: try coversNoOther(store)
     case .takesMore: try takesMore(store)
     case .isHeldAgain: try isHeldAgain(store)
+    case .waitsSince: try waitsSince(store)
     case .followsFromBoth: try followsFromBoth(store)
     case .isLeftByScans: try isLeftByScans(store)
     case .keepsUsedKey: try keepsUsedKey(store)
@@ -127,6 +129,17 @@ package struct HeldPlans {
     try store.approve(plan)
     #expect(try store.sweep().deletedCount == 31)
     #expect(try store.waiting.isEmpty)
+  }
+
+  private func waitsSince(_ store: HeldPlanStore) throws {
+    #expect(try store.noteHeld(at: 1) == nil)
+    let plan = try store.holdArtist(1)
+    #expect(try store.noteHeld(at: 2) == 2)
+    _ = try store.holdArtist(2)
+    #expect(try store.noteHeld(at: 3) == 2)
+    try store.approve(plan)
+    #expect(try store.sweep().deletedCount == 20)
+    #expect(try store.noteHeld(at: 4) == 3)
   }
 
   private func followsFromBoth(_ store: HeldPlanStore) throws {
