@@ -28,6 +28,9 @@ package struct FileWork: Sendable {
     moved + stillNamed + missing + restored + deletedFromTrash + unmovable.count + left.count > 0
   }
 
+  /// Whether there was nothing to do.
+  package var isIdle: Bool { !isProgress && waiting.isEmpty && writtenRecently == 0 }
+
   package mutating func add(_ other: FileWork) {
     moved += other.moved
     stillNamed += other.stillNamed

@@ -184,6 +184,9 @@ package protocol StoreWriting: AnyObject {
   /// Does a part of the work on files. The write lock is held for at most `budget`.
   func processFiles(_ paths: StorePaths, at now: Int64, budget: Duration) throws -> FileWork
 
+  /// How many files wait to be moved, into the trash or out of it.
+  var filesToMove: Int { get throws }
+
   /// Tries the waiting files again.
   func retryFiles()
 

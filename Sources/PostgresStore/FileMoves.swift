@@ -84,6 +84,18 @@ extension PostgresWriter {
     }
   }
 
+  package var filesToMove: Int {
+    get throws {
+      try Int(
+        db.run(
+          """
+          SELECT count(*) FROM cascade.file
+          WHERE batch IS NOT NULL AND state <> \(FileState.trashed.rawValue)
+          """
+        ).integer ?? 0)
+    }
+  }
+
   /// Tries the waiting files again: their time may have come, or their root may be back.
   package func retryFiles() { lastTriedFile = 0 }
 

@@ -126,12 +126,24 @@ package final class SpoolDirectory: Sendable {
   /// queue only a part is examined.
   package func oldest() throws -> Int64? {
     if try counts().waiting == 0 { return nil }
+    return try oldest(in: parts.incoming, \.modifiedMilliseconds)
+  }
+
+  /// The same for when the oldest held file was moved to the others.
+  package func oldestHeld() throws -> Int64? {
+    if try counts().held == 0 { return nil }
+    return try oldest(in: parts.held, \.changedMilliseconds)
+  }
+
+  private func oldest(
+    in directory: borrowing Directory, _ time: (FileStatus) -> Int64
+  ) throws -> Int64? {
     var oldest: Int64?
-    let entries = try parts.incoming.entries()
+    let entries = try directory.entries()
     for _ in 0..<10_000 {
       guard let (name, _) = try entries.next() else { break }
-      guard !name.isHidden, let status = try? parts.incoming.status(of: name) else { continue }
-      oldest = min(oldest ?? .max, status.modifiedMilliseconds)
+      guard !name.isHidden, let status = try? directory.status(of: name) else { continue }
+      oldest = min(oldest ?? .max, time(status))
     }
     return oldest
   }

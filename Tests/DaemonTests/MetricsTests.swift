@@ -82,13 +82,9 @@ import Testing
     #expect(try MetricsTests.value("cascaded_stores", "state=\"held\"", of: host) == 0)
   }
 
-  /// The value of the only series with a name and labels.
   private static func value(_ name: String, _ labels: String = "", of host: Host) throws -> Double?
   {
-    let lines = try host.ctl("metrics").output.split(separator: "\n").filter {
-      $0.hasPrefix("\(name){") && $0.contains(labels)
-    }
-    return lines.count == 1 ? lines[0].split(separator: " ").last.flatMap { Double($0) } : nil
+    try Metric.value(name, labels, in: host.ctl("metrics").output)
   }
 
   /// It has a sample of every counter.

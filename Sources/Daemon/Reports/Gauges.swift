@@ -1,5 +1,6 @@
 internal import CascadeModel
 internal import CascadeStore
+internal import CascadeSystem
 internal import Spool
 
 /// The current measurements of a store.
@@ -9,29 +10,46 @@ struct Gauges {
   let counts: SpoolDirectory.Counts
   let journal: Int
   let heldPlans: Int
+  /// Times are in milliseconds since 1970.
+  let oldestHeld: Int64?
+  let overdueSchedule: Int64?
+  let waitingFiles: Int
   let overdue: OverdueCount
   let oldestChange: Int64?
   let longestReader: Duration
+  /// In bytes; nil if the store has no file.
+  let log: Int64?
+  let freeSpace: Int64?
   let tally: StoreCounters
 }
 
 extension StoreService {
+  /// Opens no store that is closed.
   func gauges() async -> Gauges {
     let counts = spoolCounts
     let journal = await journal()?.count ?? 0
-    let oldest = [(try? spool.oldest()) ?? nil, journalSince?.at].compactMap(\.self).min()
     return Gauges(
       store: path, state: self.state.state, counts: counts,
-      journal: journal, heldPlans: heldPlanCount + counts.held, overdue: passes.count,
-      oldestChange: oldest,
-      longestReader: longestReader()?.time ?? .zero,
-      tally: tally)
+      journal: journal, heldPlans: heldPlanCount + counts.held, oldestHeld: oldestHeld(counts),
+      overdueSchedule: timetable.overdueSince(at: SystemClock.wall()),
+      waitingFiles: waitingFiles, overdue: passes.count,
+      oldestChange: [(try? spool.oldest()) ?? nil, journalSince?.at].compactMap(\.self).min(),
+      longestReader: longestReader()?.time ?? .zero, log: logSize,
+      freeSpace: configuration.isFile ? DiskSpace.free(at: path) : nil, tally: tally)
   }
-}
 
-extension StoreService {
   private var heldPlanCount: Int {
     condition.heldPlans.count + openJobs.count { $0.state == .held }
+  }
+
+  private func oldestHeld(_ counts: SpoolDirectory.Counts) -> Int64? {
+    let file = counts.held > 0 ? (try? spool.oldestHeld()) ?? nil : nil
+    return [file, heldPlanCount > 0 ? oldestHeldPlan : nil].compactMap(\.self).min()
+  }
+
+  private var logSize: Int64? {
+    guard let log = stores.engine.filesOfCommits(at: path).dropFirst().first else { return nil }
+    return ((try? FileStatus.of(log)) ?? nil)?.size ?? 0
   }
 }
 
@@ -45,6 +63,7 @@ extension Metrics {
     add(daemon, at: now)
     addStates(stores)
     addQueues(stores, now)
+    addDisk(stores)
     addReaders(stores)
     addWork(stores, now)
     end()
@@ -86,6 +105,17 @@ extension Metrics {
     gauge("cascaded_held_plans", "Deletions that wait for approval.", stores) {
       Double($0.heldPlans)
     }
+    gauge(
+      "cascaded_oldest_held_plan_seconds", "How long the oldest of these has waited; 0 for none.",
+      stores
+    ) { Metrics.age($0.oldestHeld, now) }
+    gauge(
+      "cascaded_overdue_schedule_seconds",
+      "How long ago a kind of sweep should have run that did not; 0 for none.", stores
+    ) { Metrics.age($0.overdueSchedule, now) }
+    gauge("cascaded_waiting_files", "Files that wait to be moved.", stores) {
+      Double($0.waitingFiles)
+    }
     gauge("cascaded_overdue_rows", "Rows that are to go because of their age.", stores) {
       Double($0.overdue.waiting)
     }
@@ -99,7 +129,21 @@ extension Metrics {
     gauge(
       "cascaded_oldest_change_seconds", "The age of the oldest waiting change; 0 for none.",
       stores
-    ) { $0.oldestChange.map { Double(max(0, now - $0)) / 1_000 } ?? 0 }
+    ) { Metrics.age($0.oldestChange, now) }
+  }
+
+  private mutating func addDisk(_ stores: [Gauges]) {
+    gauge("cascaded_log_bytes", "The size of the write-ahead log.", stores) {
+      $0.log.map { Double($0) }
+    }
+    gauge(
+      "cascaded_disk_free_bytes", "The free space of the file system that has the store.", stores
+    ) { $0.freeSpace.map { Double($0) } }
+  }
+
+  /// In seconds; 0 for none.
+  private static func age(_ time: Int64?, _ now: Int64) -> Double {
+    time.map { Double(max(0, now - $0)) / 1_000 } ?? 0
   }
 
   private mutating func addReaders(_ stores: [Gauges]) {
@@ -129,9 +173,11 @@ extension Metrics {
   }
 
   private mutating func gauge(
-    _ name: String, _ help: String, _ stores: [Gauges], _ value: (Gauges) -> Double
+    _ name: String, _ help: String, _ stores: [Gauges], _ value: (Gauges) -> Double?
   ) {
-    add(name, .gauge, help, stores.map { Sample(store: $0.store, value: value($0)) })
+    add(
+      name, .gauge, help,
+      stores.compactMap { store in value(store).map { Sample(store: store.store, value: $0) } })
   }
 
   private mutating func counter(

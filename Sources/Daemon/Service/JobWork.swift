@@ -56,6 +56,7 @@ extension StoreService {
     if isSweepPostponed { return false }
     let (job, open) = try await onStore { try await writer.carryOutJob() }
     openJobs = open
+    if open.contains(where: { $0.state == .held }) { await noteHeldPlans() }
     guard let job else { return false }
     if job.state != .running {
       if job.lastMark != nil {

@@ -44,6 +44,8 @@ final class StoreService {
   /// Whether waiting files are to be tried again.
   var retriesFiles = true
   var hasTooYoungFiles = false
+  /// How many files waited to be moved, when that was last asked.
+  var waitingFiles = 0
   var openTransactions = OpenTransactions()
   let filesMustWait = Bell()
   var fileBackoff = Backoff()
@@ -62,6 +64,8 @@ final class StoreService {
   /// Jobs that run or wait for an approval, as of the last look.
   var openJobs: [DeletionJob] = []
   let jobsChanged = Broadcast()
+  /// Since when the oldest plan of a sweep or a job waits; nil also if none does.
+  var oldestHeldPlan: Int64?
   /// Rings when a node is protected.
   let protectionsBegan = Broadcast()
   var passes = ExpiryPassState()

@@ -285,6 +285,10 @@ actor StoreWriter {
 
   func heldSweeps() throws -> [SweepResult] { try attached().writer.heldSweeps }
 
+  func noteHeldPlans() throws -> Int64? {
+    try attached().writer.noteHeldPlans(at: SystemClock.wall())
+  }
+
   func isUnfinished() throws -> Bool { try current().writer.isUnfinished }
 
   func unfinishedSweep() throws -> [SweepKind]? { try attached().writer.unfinishedSweep }

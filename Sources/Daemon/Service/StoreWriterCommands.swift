@@ -5,14 +5,16 @@ internal import CascadeSystem
 
 /// What people and clients ask of an open store.
 extension StoreWriter {
-  /// Does a part of the work on files. Also returns how long to leave the lock to other writers.
-  func tendFiles(retrying: Bool) throws -> (work: FileWork, pause: Duration?) {
+  /// Does a part of the work on files. Also returns how many files wait after it, if that may have changed,
+  /// and how long to leave the lock to other writers.
+  func tendFiles(retrying: Bool) throws -> (work: FileWork, waiting: Int?, pause: Duration?) {
     let writer = try attached().writer
     if retrying { writer.retryFiles() }
     let budget = min(writer.budget, .milliseconds(5))
     let work = try writer.processFiles(
       configuration.surroundings, at: SystemClock.wall(), budget: budget)
-    return (work, writer.pause)
+    let isSame = work.isIdle && !retrying
+    return (work, isSame || work.hasMore ? nil : try writer.filesToMove, writer.pause)
   }
 
   func takeRoots(_ names: [String]) throws -> [TakenRoot] {

@@ -68,6 +68,12 @@ extension StoreService {
   private func forgetSettledPlans() async throws {
     if condition.heldPlans.isEmpty { return }
     condition.setHeld(try await onStore { try await writer.heldSweeps() })
+    await noteHeldPlans()
+  }
+
+  /// Notes since when they wait. If that fails, it is noted with the next one.
+  func noteHeldPlans() async {
+    if let oldest = try? await writer.noteHeldPlans() { oldestHeldPlan = oldest }
   }
 
   /// Sweeps later; the caller does not wait.
@@ -133,6 +139,7 @@ extension StoreService {
   /// Continues what a crash or the end of the daemon left unfinished.
   func resumeSweep() async throws {
     condition.setHeld(try await onStore { try await writer.heldSweeps() })
+    await noteHeldPlans()
     var isCutShort = false
     let recorded = try await onStore { try await writer.unfinishedSweep() }
     if let kinds = recorded ?? condition.sweepWithoutSpace?.kinds {

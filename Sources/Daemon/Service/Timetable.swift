@@ -59,6 +59,11 @@ struct Timetable {
     computeNextRuns(at: run.at)
   }
 
+  /// Since when a kind should have run that did not; nil if there is none. One that runs now is none.
+  func overdueSince(at now: Int64) -> Int64? {
+    entries.filter { $0.isOverdue(at: now, failing: trouble != nil) }.compactMap(\.next).min()
+  }
+
   var soonest: Int64? { entries.compactMap(\.next).min() }
 
   /// Takes the kinds that are due, to run in one sweep. Missed runs come first.

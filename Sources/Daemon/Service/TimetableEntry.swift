@@ -95,6 +95,12 @@ struct TimetableEntry {
     return now - next > TimetableEntry.minute ? .missed : .schedule
   }
 
+  /// Whether its time passed a while ago. One that failed after it had begun is tried again.
+  func isOverdue(at now: Int64, failing: Bool) -> Bool {
+    guard let next, now - next > TimetableEntry.minute else { return false }
+    return failing || lastScheduledTime != next
+  }
+
   func isKeptBefore(_ run: SweepRun) -> Bool {
     lastRecordedTime.map { !(0..<TimetableEntry.minute ~= run.at - $0) } ?? true
   }

@@ -14,8 +14,11 @@ extension StoreService {
     do {
       while !Task.isCancelled {
         let retrying = retriesFiles
-        let (part, pause) = try await onStore { try await writer.tendFiles(retrying: retrying) }
+        let (part, waiting, pause) = try await onStore {
+          try await writer.tendFiles(retrying: retrying)
+        }
         retriesFiles = false
+        waitingFiles = waiting ?? waitingFiles
         asksAll = asksAll || retrying
         work.add(part)
         if !part.hasMore || !part.isProgress { break }

@@ -168,6 +168,17 @@ extension Writer {
   /// Tries the waiting files again: their time may have come, or their root may be back.
   package func retryFiles() { files.lastTriedFile = 0 }
 
+  package var filesToMove: Int {
+    get throws {
+      try Int(
+        db.integer(
+          """
+          SELECT (SELECT count(*) FROM cascade_released_file)
+            + (SELECT count(*) FROM cascade_trash_file WHERE fate)
+          """) ?? 0)
+    }
+  }
+
   private func hasFileWork() throws -> Bool {
     try db.integer(
       """

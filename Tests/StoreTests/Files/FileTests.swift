@@ -331,7 +331,7 @@ struct FileTests {
     try files.apply(.delete(note))
     let work = try files.tend()
     #expect(work.moved == 1 && !work.waiting.isEmpty)
-    #expect(try files.rows("cascade_released_file") == 1)
+    #expect(try files.store.writer.filesToMove == 1)
     let kinds = try files.store.reader.checkFiles(files.surroundings).list.map(\.kind)
     #expect(kinds == ["fileRoot"])
   }
