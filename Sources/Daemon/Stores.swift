@@ -14,6 +14,8 @@ final class Stores {
   private(set) var templates: [StoreTemplate] = []
   let templatesChanged = Bell()
   private var isReloading = false
+  /// What stores did that are not served any more.
+  var gone = StoreCounters()
   private(set) var lastReload = SystemClock.wall()
   private var openCount = 0
   /// How many are being opened.

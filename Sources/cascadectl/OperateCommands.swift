@@ -71,8 +71,9 @@ enum OperateCommands {
 
   static func metrics(_ arguments: inout Arguments) throws -> Commands.Prepared {
     let format = try arguments.option("--format")
+    let all = arguments.flag("--all")
     try arguments.noOperands()
-    let parameters: JSON = ["format": format.map(JSON.string) ?? .null]
+    let parameters: JSON = ["format": format.map(JSON.string) ?? .null, "all": .bool(all)]
     return { client, output in
       try output.show(client.call("Metrics", parameters)) {
         // `show` adds the last line end.

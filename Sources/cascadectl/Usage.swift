@@ -51,8 +51,9 @@ enum Usage {
       events [--after N] [--follow]         recent events, and new ones as they happen
       top                                   a live view of all stores on the terminal
       web [--port N] [--read-only]          a page for a browser on this machine
-      metrics [--format openmetrics | prometheus]
-                                            metrics for Prometheus
+      metrics [--format openmetrics | prometheus] [--all]
+                                            metrics for Prometheus; with --all, all of each store,
+                                            however many there are
       attach [--create-indexes [--yes]] [--create-constraints] [--create-functions]
                                             creates the tables, triggers and indexes
       detach                                removes everything of Cascade from the store

@@ -82,6 +82,32 @@ import Testing
     #expect(try MetricsTests.value("cascaded_stores", "state=\"held\"", of: host) == 0)
   }
 
+  @Worker @Test("Of very many stores, each has at most ten series, and no counter goes back")
+  func briefly() throws {
+    let host = try Host()
+    for number in 1...102 { try host.model("s\(number)") }
+    try host.start()
+    try host.waitUntil("all are served") {
+      try MetricsTests.value("cascaded_stores", "state=\"ok\"", of: host) == 102
+    }
+    let put = #"{"changes": [{"put": ["a", "1"]}]}"#
+    #expect(try host.ctl(of: "s7", "apply", "-", input: put).status == 0)
+    let text = try host.ctl("metrics").output
+    let stores = text.split(separator: "\n").filter { $0.contains("store=\"") }
+    let counts = Dictionary(grouping: stores) { $0.split(separator: "\"")[1] }.mapValues(\.count)
+    #expect(counts.count == 102 && counts.values.allSatisfy { 8...10 ~= $0 }, "\(counts)")
+    #expect(Metric.value("cascaded_files_total", in: text) == 1)
+    #expect(Metric.value("cascaded_disk_free_bytes", in: text)! > 0)
+    let all = try host.ctl("metrics", "--all").output
+    let ofOne = "store=\"\(host.path("s7"))\""
+    #expect(Metric.value("cascaded_files_total", ofOne, in: all) == 1)
+    #expect(Metric.value("cascaded_lock_hold_seconds_count", ofOne, in: all)! > 0)
+    try host.remove("s7.json")
+    #expect(try host.ctl("reload").status == 0)
+    #expect(try MetricsTests.value("cascaded_files_total", of: host) == 1)
+    #expect(try MetricsTests.value("cascaded_stores", "state=\"ok\"", of: host) == 101)
+  }
+
   private static func value(_ name: String, _ labels: String = "", of host: Host) throws -> Double?
   {
     try Metric.value(name, labels, in: host.ctl("metrics").output)

@@ -47,6 +47,7 @@ import Testing
     let store = try #require(closed)
     let status = try host.ctl("--store", store, "--json", "status").json["stores"]?.array
     #expect(status?.first?["journal"] == 0)
+    #expect(try host.ctl("metrics", "--all").output.contains("store=\"\(store)\""))
     #expect(try !host.openFiles.contains("\(store)\n"), "to tell how it is does not open it")
     try #require(
       try run(["/usr/bin/sqlite3", "-cmd", ".timeout 5000", store, "DELETE FROM album"]).status == 0

@@ -81,6 +81,7 @@ complete -c cascadectl -n '__cascadectl_is graph' -l format -x -a 'dot svg' -d '
 complete -c cascadectl -n '__cascadectl_is graph' -l depth -x -d 'The greatest distance in edges'
 complete -c cascadectl -n '__cascadectl_is graph' -l limit -x -d 'The greatest number of nodes'
 complete -c cascadectl -n '__cascadectl_is metrics' -l format -x -a 'openmetrics prometheus' -d 'The form of the text'
+complete -c cascadectl -n '__cascadectl_is metrics' -l all -d 'All metrics of each store'
 complete -c cascadectl -n '__cascadectl_is sweep' \
     -a 'cascade refcount dangling unreachable unreferenced files trash expired all'
 complete -c cascadectl -n '__cascadectl_is sweep' -l dry-run -d 'Only tell what would be deleted'

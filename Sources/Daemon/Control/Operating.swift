@@ -74,8 +74,12 @@ extension Control {
     let format = try call.metricsFormat()
     var gauges: [Gauges] = []
     for service in stores.services(for: call.peer) { gauges.append(await service.gauges()) }
-    let metrics = Metrics(
-      of: gauges, stores.gauges, in: format, at: SystemClock.wall())
+    var head = Metrics(in: format, of: stores.socket ?? "")
+    head.add(stores.gauges, at: SystemClock.wall())
+    let isBrief = call.parameters["all"]?.bool != true && gauges.count > StoreMetrics.mostInFull
+    let gone = stores.areAllOpen(to: call.peer) ? stores.gone : StoreCounters()
+    var metrics = StoreMetrics(gauges, and: gone, isBrief: isBrief, behind: head).metrics
+    metrics.end()
     return ["text": .string(metrics.text)]
   }
 

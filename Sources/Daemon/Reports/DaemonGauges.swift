@@ -3,7 +3,6 @@ internal import CascadeSystem
 
 /// The current measurements of the daemon itself.
 struct DaemonGauges {
-  let socket: String
   /// When the models were last read, in milliseconds since 1970, and whether all of them are served.
   let lastReload: Int64
   let isReloadGood: Bool
@@ -13,7 +12,7 @@ struct DaemonGauges {
 extension Stores {
   var gauges: DaemonGauges {
     DaemonGauges(
-      socket: socket ?? "", lastReload: lastReload, isReloadGood: complaints.isEmpty,
+      lastReload: lastReload, isReloadGood: complaints.isEmpty,
       process: ProcessUse.now)
   }
 }

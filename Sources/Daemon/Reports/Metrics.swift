@@ -37,14 +37,14 @@ struct Metrics {
     for sample in samples { add(line: name + kind.suffix, sample) }
   }
 
-  mutating func add(histogram name: String, _ help: String, _ stores: [(String, Histogram)]) {
+  mutating func add(histogram name: String, _ help: String, _ stores: [(String?, Histogram)]) {
     if stores.isEmpty { return }
     addHead(name, .histogram, help)
     for (store, histogram) in stores {
       var total = 0
       for (index, count) in histogram.counts.enumerated() {
         total += count
-        let bounds = Histogram.bounds
+        let bounds = histogram.bounds
         let bound = index < bounds.count ? "\(bounds[index])" : "+Inf"
         add(
           line: name + "_bucket",

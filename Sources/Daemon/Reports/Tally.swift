@@ -2,7 +2,7 @@ internal import CascadeStore
 
 /// What a store did since the daemon began to serve it, for the metrics.
 struct StoreCounters {
-  private(set) var locks = Histogram()
+  private(set) var locks = Histogram(Histogram.ofLocks)
   private(set) var recentHolds = LockHolds()
   /// By rule. A node that was deleted by name has no rule.
   private(set) var deletions: [String: Int] = [:]
@@ -29,6 +29,14 @@ struct StoreCounters {
       add(result.byRule, of: result.deletedCount)
     }
     if result.isGood { lastConsistent = now }
+  }
+
+  /// The last times of the lock and of a sweep stay those of this one.
+  mutating func add(_ other: StoreCounters) {
+    locks.add(other.locks)
+    deletions.merge(other.deletions, uniquingKeysWith: +)
+    files.merge(other.files, uniquingKeysWith: +)
+    sweeps.merge(other.sweeps, uniquingKeysWith: +)
   }
 
   private mutating func add(milliseconds: Double) {
@@ -64,15 +72,27 @@ struct LockHolds {
 /// A histogram of durations in seconds.
 struct Histogram {
   /// They include the limits on the time of the lock.
-  static let bounds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5]
+  static let ofLocks = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5]
 
+  let bounds: [Double]
   /// The last count is of values beyond all bounds.
-  private(set) var counts = [Int](repeating: 0, count: bounds.count + 1)
+  private(set) var counts: [Int]
   private(set) var sum = 0.0
 
+  init(_ bounds: [Double]) {
+    self.bounds = bounds
+    counts = Array(repeating: 0, count: bounds.count + 1)
+  }
+
   mutating func add(_ seconds: Double) {
-    counts[Histogram.bounds.firstIndex { seconds <= $0 } ?? Histogram.bounds.count] += 1
+    counts[bounds.firstIndex { seconds <= $0 } ?? bounds.count] += 1
     sum += seconds
+  }
+
+  /// Adds one with the same bounds.
+  mutating func add(_ other: Histogram) {
+    for index in counts.indices { counts[index] += other.counts[index] }
+    sum += other.sum
   }
 }
 

@@ -158,6 +158,8 @@ final class StoreService {
     change?.done.resolve(.failure(notServed))
     await connections.close()
     isWriterOpen = false
+    stores.gone.add(tally)
+    tally = StoreCounters()
     retirement?.resolve(.success(()))
   }
 
