@@ -48,6 +48,23 @@ struct PostgresTests {
     #expect(plan["deletedCount"]?.integer == 3)
   }
 
+  @Test("The metrics tell of sweeps, and nothing of a file that is not there")
+  func metrics() throws {
+    let store = try PostgresDaemon(model: Self.model, schema: Self.schema)
+    func delays() throws -> Double {
+      let text = try store.ctl("metrics").output
+      return try #require(Metric.value("cascaded_sweep_delay_seconds_count", in: text))
+    }
+    let before = try delays()
+    try store.bySQL("DELETE FROM artist WHERE id = 'anna'")
+    try store.waitUntil("it is swept") { try store.texts("SELECT id FROM song") == ["4"] }
+    try store.waitUntil("it is told") { try delays() > before }
+    let text = try store.ctl("metrics").output
+    for name in ["log", "disk_free"] { #expect(!text.contains("cascaded_\(name)_bytes")) }
+    #expect(Metric.value("cascaded_oldest_held_plan_seconds", in: text) == 0)
+    #expect(Metric.value("cascaded_waiting_files", in: text) == 0)
+  }
+
   @Test("A change file takes effect once, also when the daemon is killed")
   func changeFile() throws {
     let store = try PostgresDaemon(model: Self.model, schema: Self.schema)

@@ -1,5 +1,7 @@
 import CascadeModel
+import CascadeSQLite
 import CascadeSystem
+import Glibc
 import Testing
 
 /// What `metrics` tells of a store that is in trouble, and that one in order has nothing of it.
@@ -68,9 +70,33 @@ import Testing
     #expect(try store.metric("cascaded_log_bytes") == Double(log))
     #expect(try store.metric("cascaded_disk_free_bytes")! > 0)
   }
+
+  @Worker @Test func tellsHowLongCommitsWaitForTheirSweep() throws {
+    let store = try Library.store()
+    try store.waitUntilQuiet()
+    let before = try store.delays()
+    #expect(kill(store.identifier, SIGSTOP) == 0)
+    try store.sql("DELETE FROM album WHERE id = 1")
+    let other = try Connection(path: store.path, access: .readWrite)
+    try other.execute("BEGIN IMMEDIATE")
+    #expect(kill(store.identifier, SIGCONT) == 0)
+    SystemClock.sleep(for: .seconds(2))
+    try other.execute("COMMIT")
+    try store.waitUntil("it is swept") { try store.delays().count == before.count + 1 }
+    #expect(try store.songs() == [20])
+    #expect(try 1.5...30 ~= store.delays().sum - before.sum)
+    try store.sql("INSERT INTO artist VALUES('max', 'Max Roach')")
+    try store.waitUntilQuiet()
+    #expect(try store.delays().count == before.count + 1, "nothing followed from it")
+  }
 }
 
 extension TestStore {
+  fileprivate func delays() throws -> (count: Double, sum: Double) {
+    let name = "cascaded_sweep_delay_seconds"
+    return (try #require(try metric("\(name)_count")), try #require(try metric("\(name)_sum")))
+  }
+
   /// The value of the only series with a name and labels.
   func metric(_ name: String, _ labels: String = "") throws -> Double? {
     try Metric.value(name, labels, in: ctl("metrics").output)

@@ -118,6 +118,10 @@ struct StoreMetrics {
       "cascaded_files", .counter, "Change files, by outcome.", by: "outcome", total.files,
       \.tally.files)
     metrics.add(
+      histogram: "cascaded_sweep_delay_seconds",
+      "How long commits of others waited for their sweep, from when they were first seen.",
+      [(nil, total.delays)])
+    metrics.add(
       histogram: "cascaded_lock_hold_seconds", "How long the write lock was held.",
       isBrief ? [(nil, total.locks)] : stores.map { ($0.store, $0.tally.locks) })
   }

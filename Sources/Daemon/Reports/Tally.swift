@@ -3,6 +3,7 @@ internal import CascadeStore
 /// What a store did since the daemon began to serve it, for the metrics.
 struct StoreCounters {
   private(set) var locks = Histogram(Histogram.ofLocks)
+  private(set) var delays = Histogram(Histogram.ofDelays)
   private(set) var recentHolds = LockHolds()
   /// By rule. A node that was deleted by name has no rule.
   private(set) var deletions: [String: Int] = [:]
@@ -14,6 +15,10 @@ struct StoreCounters {
 
   mutating func add(_ holds: [Duration]) {
     for hold in holds { add(milliseconds: hold / .milliseconds(1)) }
+  }
+
+  mutating func add(delays: [Duration]) {
+    for delay in delays { self.delays.add(delay / .seconds(1)) }
   }
 
   mutating func add(_ receipt: Receipt) {
@@ -34,6 +39,7 @@ struct StoreCounters {
   /// The last times of the lock and of a sweep stay those of this one.
   mutating func add(_ other: StoreCounters) {
     locks.add(other.locks)
+    delays.add(other.delays)
     deletions.merge(other.deletions, uniquingKeysWith: +)
     files.merge(other.files, uniquingKeysWith: +)
     sweeps.merge(other.sweeps, uniquingKeysWith: +)
@@ -73,6 +79,9 @@ struct LockHolds {
 struct Histogram {
   /// They include the limits on the time of the lock.
   static let ofLocks = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5]
+
+  /// From the wait of a commit between others (`CommitPortions`) to what somebody has to look at.
+  static let ofDelays = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 900, 3_600]
 
   let bounds: [Double]
   /// The last count is of values beyond all bounds.

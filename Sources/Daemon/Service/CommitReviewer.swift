@@ -27,6 +27,7 @@ struct CommitReviewer {
   /// How long what is new waits for a pause between commits; nil if nothing does.
   private(set) var wait: Duration?
   private var portions: CommitPortions?
+  var delays = SweepDelays()
 
   init(inPortions isInPortions: Bool) { portions = isInPortions ? CommitPortions() : nil }
 
@@ -41,12 +42,14 @@ struct CommitReviewer {
   /// The journal is empty and numbers its rows anew.
   mutating func forgetTriggerWrites() { seenResponses = nil }
 
-  /// Examines the store. One without `tables` of the application has only leases to examine.
+  /// Examines the store. One without `tables` of the application has only leases to examine. What is new may be
+  /// there since `start`.
   mutating func review(
-    at writer: any StoreWriting, tables: Bool, sweeping kinds: [SweepKind], marks: Schedule,
-    manners: StepPolicy
+    at writer: any StoreWriting, tables: Bool, sweeping kinds: [SweepKind],
+    since start: ContinuousClock.Instant, marks: Schedule, manners: StepPolicy
   ) throws -> [SweepResult] {
     let commits = try writer.followSchema()
+    if commits != seenCommits { delays.noteCommit(seen: start) }
     wasNews = false
     wait = portions?.wait(with: commits)
     if wait != nil { return [] }
@@ -61,6 +64,7 @@ struct CommitReviewer {
       results += try sweepJournal(of: writer, tables: tables, kinds, manners)
       results += try rescanIfNeeded(of: writer, kinds, manners)
       results += try sweepAfterLeases(of: writer, marks, manners)
+      delays.noteReview(results)
     }
     seenCommits = commits
     // A comparison of responses is not enough: if the journal was empty meanwhile, new ones may
@@ -138,5 +142,7 @@ struct CommitReview: Sendable {
   let wait: Duration?
   /// The consequences of these sweeps are still to be examined.
   let hasMore: Bool
+  /// How long commits have waited that were swept by now.
+  let delays: [Duration]
   let unfinishedUndo: Int64?
 }

@@ -14,6 +14,7 @@ extension StoreService {
         try await workUntilIdle()
         backoff = Backoff()
         try await waitForWork()
+        wokenAt = wokenAt ?? .now
       } catch is CancellationError {
         return
       } catch {
@@ -37,7 +38,10 @@ extension StoreService {
   private func workUntilIdle() async throws {
     delayOfReview = nil
     try await followReplacedSpool()
-    if condition.isAtRest || !hasReasonForTurn { return await closeIfAtRest() }
+    if condition.isAtRest || !hasReasonForTurn {
+      wokenAt = nil
+      return await closeIfAtRest()
+    }
     hasOwnWork = false
     if !stores.areMany { return try await inTurn { try await workInTurn() } }
     try await stores.turns.inSlot {
@@ -90,6 +94,7 @@ extension StoreService {
     let wait = isAwaited ? reasonToWait(for: error) : nil
     let text = wait ?? (isFull(error) ? "the disk is full: \(error)" : "\(error)")
     condition.isAway = wait != nil
+    if condition.isAway { wokenAt = nil }
     if condition.trouble != text {
       condition.trouble = text
       if !isWithApplication { report(trouble: text) }

@@ -212,6 +212,7 @@ actor StoreWriter {
     if !waits { _ = try writer.followSchema() }
     if kinds.contains(.trash) || kinds.contains(.all) { forgetRejected() }
     let result = try writer.sweep(kinds, at: SystemClock.wall(), manners: sweepPolicy(waits: waits))
+    if kinds.contains(where: \.sweepsEdges) { watch.delays.noteSweep([result]) }
     let isRead = !configuration.model.immediateKinds.isEmpty
     if try !writer.hasJournal {
       watch.forgetTriggerWrites()
@@ -283,19 +284,15 @@ actor StoreWriter {
     return writer.bindingProblems
   }
 
-  func heldSweeps() throws -> [SweepResult] { try attached().writer.heldSweeps }
-
-  func noteHeldPlans() throws -> Int64? {
-    try attached().writer.noteHeldPlans(at: SystemClock.wall())
-  }
-
   func isUnfinished() throws -> Bool { try current().writer.isUnfinished }
 
   func unfinishedSweep() throws -> [SweepKind]? { try attached().writer.unfinishedSweep }
 
   /// Examines what other connections did since the last call, and runs the sweeps that this
-  /// requires.
-  func reviewCommits(sweeping kinds: [SweepKind]) throws -> CommitReview {
+  /// requires. They may have done it since `start`.
+  func reviewCommits(
+    sweeping kinds: [SweepKind], since start: ContinuousClock.Instant
+  ) throws -> CommitReview {
     let writer = try attached().writer
     try noteTime(writer)
     try takeHeldLeases(writer)
@@ -303,11 +300,12 @@ actor StoreWriter {
     let tables = configuration.model.hasTables
     defer { progress.set(nil) }
     let sweeps = try watch.review(
-      at: writer, tables: tables, sweeping: kinds,
+      at: writer, tables: tables, sweeping: kinds, since: start,
       marks: configuration.model.schedule(of: .unreachable), manners: sweepPolicy(waits: true))
     return CommitReview(
       problems: writer.bindingProblems, sweeps: sweeps, leaseEnd: watch.leaseEnd,
       isNews: watch.wasNews, wait: watch.wait, hasMore: watch.hasOwnNews,
+      delays: watch.delays.take(),
       unfinishedUndo: try writer.unfinishedUndo)
   }
 

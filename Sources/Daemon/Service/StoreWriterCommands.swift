@@ -17,6 +17,12 @@ extension StoreWriter {
     return (work, isSame || work.hasMore ? nil : try writer.filesToMove, writer.pause)
   }
 
+  func heldSweeps() throws -> [SweepResult] { try attached().writer.heldSweeps }
+
+  func noteHeldPlans() throws -> Int64? {
+    try attached().writer.noteHeldPlans(at: SystemClock.wall())
+  }
+
   func takeRoots(_ names: [String]) throws -> [TakenRoot] {
     try attached().writer.takeRoots(names, configuration.surroundings)
   }

@@ -103,7 +103,10 @@ extension StoreService {
   /// Examines what other connections did, and runs the sweeps that this requires.
   func reviewStore() async throws {
     let kinds = configuration.model.immediateKinds
-    let look = try await onStore { try await writer.reviewCommits(sweeping: kinds) }
+    let start = wokenAt ?? .now
+    let look = try await onStore { try await writer.reviewCommits(sweeping: kinds, since: start) }
+    wokenAt = nil
+    tally.add(delays: look.delays)
     note(look.problems.map(\.description))
     leaseTimer.set(look.leaseEnd)
     if look.isNews { noteCommit() }
