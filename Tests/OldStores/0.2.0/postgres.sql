@@ -1145,7 +1145,8 @@ CREATE TABLE cascade.plan (
     lost bigint DEFAULT 0 NOT NULL,
     value text,
     owns_causes boolean DEFAULT false NOT NULL,
-    is_of_sum boolean DEFAULT false NOT NULL
+    is_of_sum boolean DEFAULT false NOT NULL,
+    at bigint
 );
 
 
@@ -1583,7 +1584,7 @@ INSERT INTO cascade.held_cause VALUES
 --
 
 INSERT INTO cascade.job OVERRIDING SYSTEM VALUE VALUES
-	(1, 'held', '{"nodes":[["artists",4]]}', 'uid 0', 1796088593435, NULL, false, NULL, NULL, 1, 0, 8, '{}', '[]', NULL);
+	(1, 'held', '{"nodes":[["artists",4]]}', 'uid 0', 1796090726321, NULL, false, NULL, NULL, 1, 0, 8, '{}', '[]', NULL);
 
 
 --
@@ -1631,11 +1632,11 @@ INSERT INTO cascade.lease OVERRIDING SYSTEM VALUE VALUES
 --
 
 INSERT INTO cascade.ledger VALUES
-	(1, 'first', 0, 'story', -6552231969705155779, 1796088592927, true, 0, 0, 0, 0, 0, NULL, NULL, NULL),
-	(2, 'sweep-2', -1, NULL, 0, 1796088593116, true, 0, 4, 4, 1, 0, NULL, NULL, NULL),
-	(3, 'sweep-3', -1, NULL, 0, 1796088593294, true, 0, 3, 2, 0, 0, NULL, NULL, NULL),
-	(4, 'protect-4', -4, 'uid 0', 0, 1796088593364, true, 0, 0, 0, 0, 0, NULL, NULL, NULL),
-	(7, 'sweep-7', -1, NULL, 0, 1796088593651, true, 0, 1, 0, 0, 0, NULL, NULL, NULL);
+	(1, 'first', 0, 'story', -6552231969705155779, 1796090726011, true, 0, 0, 0, 0, 0, NULL, NULL, NULL),
+	(2, 'sweep-2', -1, NULL, 0, 1796090726117, true, 0, 4, 4, 1, 0, NULL, NULL, NULL),
+	(3, 'sweep-3', -1, NULL, 0, 1796090726246, true, 0, 3, 2, 0, 0, NULL, NULL, NULL),
+	(4, 'protect-4', -4, 'uid 0', 0, 1796090726283, true, 0, 0, 0, 0, 0, NULL, NULL, NULL),
+	(7, 'sweep-7', -1, NULL, 0, 1796090726503, true, 0, 1, 0, 0, 0, NULL, NULL, NULL);
 
 
 --
@@ -1682,12 +1683,12 @@ INSERT INTO cascade.meta VALUES
 	('leases.of_collections', 0),
 	('version', 6),
 	('timeline', 1),
-	('system', 7714141762014228016),
+	('system', 7714150924949643627),
 	('look_again_delay', 1),
-	('look_again', 1796088594),
+	('look_again', 1796090727),
 	('triggers', 6885121327945407183),
 	('deleted.last', 8),
-	('clock.last', 1796088594585);
+	('clock.last', 1796090727008);
 
 
 --
@@ -1695,7 +1696,7 @@ INSERT INTO cascade.meta VALUES
 --
 
 INSERT INTO cascade.notice OVERRIDING SYSTEM VALUE VALUES
-	(1, 5, 'n1', '111', false, 2, 1796088593116, true);
+	(1, 5, 'n1', '111', false, 2, 1796090726117, true);
 
 
 --
@@ -1723,8 +1724,8 @@ INSERT INTO cascade.objects_3 VALUES
 --
 
 INSERT INTO cascade.plan OVERRIDING SYSTEM VALUE VALUES
-	(1, '/job 1', '/job 1', 0, 8, '{"albums":1,"artists":1,"songs":6}', false, 0, NULL, false, false),
-	(2, '/cascade', '', 0, 7, '{"albums":1,"songs":6}', false, 0, NULL, true, false);
+	(1, '/job 1', '/job 1', 0, 8, '{"albums":1,"artists":1,"songs":6}', false, 0, NULL, false, false, 1796090726342),
+	(2, '/cascade', '', 0, 7, '{"albums":1,"songs":6}', false, 0, NULL, true, false, 1796090726434);
 
 
 --
@@ -1742,7 +1743,7 @@ INSERT INTO cascade.protected VALUES
 --
 
 INSERT INTO cascade.protection OVERRIDING SYSTEM VALUE VALUES
-	(1, 2, '3', 'artists/3', 'case 7', 'uid 0', 1796088593364, NULL);
+	(1, 2, '3', 'artists/3', 'case 7', 'uid 0', 1796090726283, NULL);
 
 
 --
@@ -1762,7 +1763,7 @@ INSERT INTO cascade.protection OVERRIDING SYSTEM VALUE VALUES
 --
 
 INSERT INTO cascade.recheck VALUES
-	('804', 2, '6');
+	('806', 2, '6');
 
 
 --
@@ -1796,8 +1797,8 @@ INSERT INTO cascade.shape VALUES
 --
 
 INSERT INTO cascade.sweep_time VALUES
-	('trash', 1796088592716, NULL, NULL, NULL),
-	('cascade', NULL, 1796088593571, 'held', 'asked');
+	('trash', 1796090725898, NULL, NULL, NULL),
+	('cascade', NULL, 1796090726432, 'held', 'asked');
 
 
 --
@@ -1825,14 +1826,14 @@ INSERT INTO cascade.unlinked OVERRIDING SYSTEM VALUE VALUES
 --
 
 INSERT INTO cascade.went VALUES
-	(1, 2, 2, false, 1, 1796088593116, -1, NULL, '{1}'),
-	(2, 2, 1, true, 2, 1796088593116, -1, NULL, '{11}'),
-	(3, 2, 4, true, 3, 1796088593116, -1, NULL, '{111}'),
-	(4, 2, 4, true, 4, 1796088593116, -1, NULL, '{112}'),
-	(5, 3, 2, false, 5, 1796088593294, -1, NULL, '{5}'),
-	(6, 3, 1, true, 6, 1796088593294, -1, NULL, '{51}'),
-	(7, 3, 4, true, 7, 1796088593294, -1, NULL, '{512}'),
-	(8, 7, 2, false, 8, 1796088593651, -1, NULL, '{6}');
+	(1, 2, 2, false, 1, 1796090726117, -1, NULL, '{1}'),
+	(2, 2, 1, true, 2, 1796090726117, -1, NULL, '{11}'),
+	(3, 2, 4, true, 3, 1796090726117, -1, NULL, '{111}'),
+	(4, 2, 4, true, 4, 1796090726117, -1, NULL, '{112}'),
+	(5, 3, 2, false, 5, 1796090726246, -1, NULL, '{5}'),
+	(6, 3, 1, true, 6, 1796090726246, -1, NULL, '{51}'),
+	(7, 3, 4, true, 7, 1796090726246, -1, NULL, '{512}'),
+	(8, 7, 2, false, 8, 1796090726503, -1, NULL, '{6}');
 
 
 --

@@ -25,7 +25,7 @@ INSERT INTO song VALUES(511,51,'n');
 CREATE TABLE cascade_meta(
   name TEXT PRIMARY KEY,
   value INTEGER NOT NULL) STRICT, WITHOUT ROWID;
-INSERT INTO cascade_meta VALUES('clock.last',1796088591523);
+INSERT INTO cascade_meta VALUES('clock.last',1796090725003);
 INSERT INTO cascade_meta VALUES('journal.read.cascade',1);
 INSERT INTO cascade_meta VALUES('journal.read.refcount',1);
 INSERT INTO cascade_meta VALUES('last_plan',2);
@@ -33,9 +33,9 @@ INSERT INTO cascade_meta VALUES('next_batch',6);
 INSERT INTO cascade_meta VALUES('next_node_id',3);
 INSERT INTO cascade_meta VALUES('partly_bound',0);
 INSERT INTO cascade_meta VALUES('rules_seen',2);
-INSERT INTO cascade_meta VALUES('sweep.last.cascade',1796088591475);
+INSERT INTO cascade_meta VALUES('sweep.last.cascade',1796090724967);
 INSERT INTO cascade_meta VALUES('sweep.outcome.cascade',35);
-INSERT INTO cascade_meta VALUES('sweep.scheduled_since.trash',1796088591125);
+INSERT INTO cascade_meta VALUES('sweep.scheduled_since.trash',1796090724796);
 INSERT INTO cascade_meta VALUES('table_references',-2082265722463808400);
 INSERT INTO cascade_meta VALUES('triggers',6455789914041595589);
 INSERT INTO cascade_meta VALUES('version',13);
@@ -182,11 +182,11 @@ CREATE TABLE cascade_ledger(
   undone_by TEXT,
   origin INTEGER,
   UNIQUE(id, part)) STRICT;
-INSERT INTO cascade_ledger VALUES(1,'first',0,-6552231969705155779,'story',1796088591212,'applied',0,0,1,0,0,0,NULL,NULL,NULL);
-INSERT INTO cascade_ledger VALUES(2,'sweep-2',-1,0,'sweep',1796088591252,'applied',0,4,0,1,1,0,NULL,NULL,NULL);
-INSERT INTO cascade_ledger VALUES(3,'sweep-3',-1,0,'sweep',1796088591293,'applied',0,3,0,0,0,0,NULL,NULL,NULL);
-INSERT INTO cascade_ledger VALUES(4,'protect-4',-4,0,'uid 0',1796088591325,'applied',0,0,0,0,0,0,NULL,NULL,NULL);
-INSERT INTO cascade_ledger VALUES(5,'sweep-5',-1,0,'sweep',1796088591492,'applied',0,1,0,0,0,0,NULL,NULL,NULL);
+INSERT INTO cascade_ledger VALUES(1,'first',0,-6552231969705155779,'story',1796090724834,'applied',0,0,1,0,0,0,NULL,NULL,NULL);
+INSERT INTO cascade_ledger VALUES(2,'sweep-2',-1,0,'sweep',1796090724846,'applied',0,4,0,1,1,0,NULL,NULL,NULL);
+INSERT INTO cascade_ledger VALUES(3,'sweep-3',-1,0,'sweep',1796090724873,'applied',0,3,0,0,0,0,NULL,NULL,NULL);
+INSERT INTO cascade_ledger VALUES(4,'protect-4',-4,0,'uid 0',1796090724896,'applied',0,0,0,0,0,0,NULL,NULL,NULL);
+INSERT INTO cascade_ledger VALUES(5,'sweep-5',-1,0,'sweep',1796090724979,'applied',0,1,0,0,0,0,NULL,NULL,NULL);
 CREATE TABLE cascade_notice(
   id INTEGER PRIMARY KEY,
   reason TEXT NOT NULL,
@@ -216,9 +216,10 @@ CREATE TABLE cascade_plan(
   ended INTEGER,
   given_up INTEGER NOT NULL DEFAULT 0,
   restored INTEGER NOT NULL DEFAULT 0,
+  at INTEGER,
   UNIQUE(id, checksum)) STRICT;
-INSERT INTO cascade_plan VALUES(1,'/job 1','/job 1',0,8,0,NULL,NULL,0,'{"albums":1,"artists":1,"songs":6}',0,0,NULL,NULL,0,0);
-INSERT INTO cascade_plan VALUES(2,'','/cascade refcount',2,7,0,NULL,0,1,'{"albums":1,"songs":6}',0,0,0,NULL,0,0);
+INSERT INTO cascade_plan VALUES(1,'/job 1','/job 1',0,8,0,NULL,NULL,0,'{"albums":1,"artists":1,"songs":6}',0,0,NULL,NULL,0,0,1796090724941);
+INSERT INTO cascade_plan VALUES(2,'','/cascade refcount',2,7,0,NULL,0,1,'{"albums":1,"songs":6}',0,0,0,NULL,0,0,1796090724968);
 CREATE TABLE cascade_plan_rows(
   low INTEGER PRIMARY KEY,
   high INTEGER NOT NULL,
@@ -260,7 +261,7 @@ CREATE TABLE cascade_job(
   by_collection TEXT NOT NULL DEFAULT '{}',
   blocked TEXT NOT NULL DEFAULT '[]',
   standing INTEGER) STRICT;
-INSERT INTO cascade_job VALUES(1,'held','{"nodes":[["artists",4]]}','uid 0',1796088591393,NULL,0,NULL,NULL,1,0,8,'{}','[]',NULL);
+INSERT INTO cascade_job VALUES(1,'held','{"nodes":[["artists",4]]}','uid 0',1796090724927,NULL,0,NULL,NULL,1,0,8,'{}','[]',NULL);
 CREATE TABLE cascade_protection(
   protection INTEGER PRIMARY KEY,
   collection INTEGER NOT NULL, key ANY NOT NULL,
@@ -270,7 +271,7 @@ CREATE TABLE cascade_protection(
   since INTEGER NOT NULL,
   until INTEGER,
   UNIQUE(collection, key)) STRICT;
-INSERT INTO cascade_protection VALUES(1,2,3,'artists/3','case 7','uid 0',1796088591325,NULL);
+INSERT INTO cascade_protection VALUES(1,2,3,'artists/3','case 7','uid 0',1796090724896,NULL);
 CREATE TABLE cascade_protected(
   collection INTEGER NOT NULL, key ANY NOT NULL,
   protection INTEGER NOT NULL,
@@ -409,11 +410,11 @@ CREATE TABLE cascade_deleted_part(
   at INTEGER NOT NULL,
   kind INTEGER NOT NULL,
   author TEXT) STRICT;
-INSERT INTO cascade_deleted_part VALUES(1,2,0,1,1,1796088591252,-1,'sweep');
-INSERT INTO cascade_deleted_part VALUES(2,2,1,2,4,1796088591252,-1,'sweep');
-INSERT INTO cascade_deleted_part VALUES(5,3,0,1,1,1796088591293,-1,'sweep');
-INSERT INTO cascade_deleted_part VALUES(6,3,1,2,3,1796088591293,-1,'sweep');
-INSERT INTO cascade_deleted_part VALUES(8,5,0,1,1,1796088591492,-1,'sweep');
+INSERT INTO cascade_deleted_part VALUES(1,2,0,1,1,1796090724846,-1,'sweep');
+INSERT INTO cascade_deleted_part VALUES(2,2,1,2,4,1796090724846,-1,'sweep');
+INSERT INTO cascade_deleted_part VALUES(5,3,0,1,1,1796090724873,-1,'sweep');
+INSERT INTO cascade_deleted_part VALUES(6,3,1,2,3,1796090724873,-1,'sweep');
+INSERT INTO cascade_deleted_part VALUES(8,5,0,1,1,1796090724979,-1,'sweep');
 CREATE TABLE cascade_displaced(collection, key, message);
 CREATE TABLE cascade_journal(seq INTEGER PRIMARY KEY, what, key, gone, a, b, c, d);
 INSERT INTO cascade_journal VALUES(1,2,2,1,NULL,NULL,NULL,NULL);
