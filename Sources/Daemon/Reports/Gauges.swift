@@ -7,6 +7,7 @@ internal import Spool
 struct Gauges {
   let store: String
   let state: String
+  let isPolled: Bool
   let counts: SpoolDirectory.Counts
   let journal: Int
   let oldestChange: Double
@@ -39,7 +40,8 @@ extension StoreService {
     let (counts, now) = (spoolCounts, SystemClock.wall())
     func age(_ time: Int64?) -> Double { time.map { Double(max(0, now - $0)) / 1_000 } ?? 0 }
     return Gauges(
-      store: path, state: self.state.state, counts: counts, journal: journal,
+      store: path, state: self.state.state, isPolled: polledText != nil, counts: counts,
+      journal: journal,
       oldestChange: age(oldestChange), heldPlans: heldPlanCount + counts.held,
       oldestHeld: age(oldestHeld(counts)), overdueSchedule: age(timetable.overdueSince(at: now)),
       overdue: passes.count, waitingFiles: waitingFiles,

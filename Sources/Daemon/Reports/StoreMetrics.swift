@@ -42,6 +42,10 @@ struct StoreMetrics {
       StoreMetrics.states.map { state in
         Sample(labels: [("state", state)], value: Double(stores.count { $0.state == state }))
       })
+    metrics.add(
+      "cascaded_polled_stores", .gauge,
+      "How many stores are polled, because they cannot be watched.",
+      [Sample(value: Double(stores.count(where: \.isPolled)))])
     gauge(
       "cascaded_store_up",
       "Whether the store is served: 0 while it is starting, waiting or degraded."
