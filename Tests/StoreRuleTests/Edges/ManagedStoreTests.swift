@@ -173,9 +173,24 @@ struct ManagedStoreTests {
     #expect(try store.reasons(changes("notes/1")).isEmpty)
   }
 
-  @Test("Any other model makes a collection of every name")
-  func lenient() throws {
-    let store = try TestStore(model: StoreModel("{ collections: { notes: {} } }"))
+  @Test(
+    "A model that lists a collection without a table is as strict, if it does not say otherwise")
+  func strictByItself() throws {
+    let model = "{ collections: { notes: {} }, roots: ['pages'] }"
+    let store = try TestStore(model: StoreModel(model))
+    #expect(
+      try store.reasons(changes("noets/1")).map(\.message) == [
+        "the model has no collection \"noets\" and is strict, did you mean \"notes\"?; "
+          + "`strict: false` in it allows others"
+      ])
+    #expect(try store.reasons(changes("pages/1")).isEmpty)
+  }
+
+  @Test(
+    "Any other model makes a collection of every name",
+    arguments: ["{}", "{ strict: false, collections: { notes: {} } }"])
+  func lenient(model: String) throws {
+    let store = try TestStore(model: StoreModel(model))
     #expect(try store.reasons(changes("noets/1")).isEmpty)
     #expect(try store.alive(in: "noets") == "noets/1")
   }

@@ -15,7 +15,7 @@ struct UnreferencedTests {
   private func store(_ free: String = "unreferenced: true", _ more: String = "") throws -> TestStore
   {
     let model = """
-      { collections: { n: { \(free) }, p: { \(free) } }, \(more)
+      { strict: false, collections: { n: { \(free) }, p: { \(free) } }, \(more)
         relationships: [
           { name: 'e', from: 'm', to: 'n', rules: ['deleteDestinationIfAllSourcesDeleted'] },
           { name: 'e', from: 'p', to: 'm', rules: ['deleteSourceIfAllDestinationsDeleted'] } ] }

@@ -19,7 +19,7 @@ struct ValidationTests {
     return try TestStore(
       model: StoreModel(
         """
-        { collections: { songs: {}, albums: {}, posts: { types: { photo: 'photos', text: 'texts' } } },
+        { strict: false, collections: { songs: {}, albums: {}, posts: { types: { photo: 'photos', text: 'texts' } } },
           relationships: [\(whole.joined(separator: ", "))] }
         """))
   }
