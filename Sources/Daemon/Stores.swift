@@ -144,7 +144,7 @@ final class Stores {
   }
 
   /// So many descriptors are left to callers and to what is at work.
-  private nonisolated static let spareDescriptors = min(96, Process.mostDescriptors / 4)
+  private nonisolated static let spareDescriptors = min(96, ProcessUse.mostDescriptors / 4)
   /// So many a store needs while it is open.
   private nonisolated static let descriptorsOfStore = 12
   private nonisolated static let fewestOpen = 4
@@ -161,8 +161,11 @@ final class Stores {
   }
 
   private var haveDescriptors: Bool {
-    Process.canHaveDescriptors(
-      Stores.spareDescriptors + Stores.descriptorsOfStore * (openingCount + 1))
+    let most = ProcessUse.mostDescriptors
+    let needed = Stores.spareDescriptors + Stores.descriptorsOfStore * (openingCount + 1)
+    // Where there are plenty, they need not be counted.
+    if services.count + Stores.descriptorsOfStore * mostOpen + needed < most { return true }
+    return ProcessUse.freeDescriptors >= needed
   }
 
   func keepFewerOpen() async {
@@ -283,7 +286,7 @@ final class Stores {
 /// A store waits because others need all descriptors that the daemon may have.
 struct OutOfDescriptors: Error, CustomStringConvertible {
   let description =
-    "cascaded may have \(Process.mostDescriptors) descriptors (LimitNOFILE), and other stores need them"
+    "cascaded may have \(ProcessUse.mostDescriptors) descriptors (LimitNOFILE), and other stores need them"
 }
 
 /// The result of a reload.

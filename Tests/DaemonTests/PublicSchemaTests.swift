@@ -131,7 +131,7 @@ import Testing
     #expect(try store.wholeSchema() != before)
     let detached = try store.ctl("detach")
     #expect(detached.status == 0)
-    #expect(detached.output.contains("\n  removed 28 triggers\n  removed 36 tables\n"))
+    #expect(detached.output.contains("\n  removed 28 triggers\n  removed 37 tables\n"))
     #expect(try store.wholeSchema() == before)
     #expect(try store.sql("PRAGMA integrity_check; PRAGMA foreign_key_check") == "ok\n")
   }

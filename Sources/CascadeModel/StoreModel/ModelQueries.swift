@@ -62,9 +62,10 @@ extension StoreModel {
 
   private var listsManaged: Bool { collections.keys.contains(where: isManaged) }
 
-  /// Collections that relationships and roots name.
+  /// Collections that relationships, roots and fetched properties name.
   private var namedBesides: [String] {
     roots + relationships.flatMap { [$0.from] + $0.to.collections }
+      + fetched.values.flatMap { $0.values.filter { $0.store == nil }.map(\.from) }
   }
 
   package var collectionNames: [String] { Set(collections.keys).union(namedBesides).sorted() }

@@ -46,26 +46,10 @@ package enum Process {
   /// Raises the limit of open descriptors to the maximum that the administrator allows. The default
   /// is low for the sake of programs that use select().
   package static func raiseDescriptorLimit() {
-    guard var limit = descriptorLimits else { return }
+    var limit = rlimit()
+    guard unsafe getrlimit(CInt(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return }
     limit.rlim_cur = limit.rlim_max
     _ = unsafe setrlimit(CInt(RLIMIT_NOFILE.rawValue), &limit)
-  }
-
-  private static var descriptorLimits: rlimit? {
-    var limit = rlimit()
-    return unsafe getrlimit(CInt(RLIMIT_NOFILE.rawValue), &limit) == 0 ? limit : nil
-  }
-
-  /// How many descriptors this process may have.
-  package static var mostDescriptors: Int {
-    descriptorLimits.map { Int(clamping: $0.rlim_cur) } ?? .max
-  }
-
-  /// Whether so many descriptors more can be had. The kernel gives the lowest number that is free, so
-  /// all below a new one are in use.
-  package static func canHaveDescriptors(_ count: Int) -> Bool {
-    guard let next = try? FileDescriptor.open("/dev/null") else { return false }
-    return Int(next.raw) < mostDescriptors - count
   }
 
   /// Uses one heap for all threads. By default each thread has a heap that keeps the memory it once

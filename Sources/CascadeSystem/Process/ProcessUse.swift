@@ -14,11 +14,16 @@ package struct ProcessUse: Sendable {
       descriptors: descriptors, mostDescriptors: mostDescriptors, threads: threads)
   }
 
+  /// How many descriptors more can be had. None where not even the directory that tells can be opened.
+  package static var freeDescriptors: Int {
+    max(0, mostDescriptors - (count("/proc/self/fd") ?? mostDescriptors))
+  }
+
   private static func count(_ directory: String) -> Int? {
     try? Directory.open(directory).entries().countVisible()
   }
 
-  private static var mostDescriptors: Int {
+  package static var mostDescriptors: Int {
     var limit = rlimit()
     _ = unsafe getrlimit(CInt(RLIMIT_NOFILE.rawValue), &limit)
     return Int(clamping: limit.rlim_cur)

@@ -140,10 +140,11 @@ final class Control {
     ]
     let journal = await service.journal()?.count ?? 0
     let (state, reason) = service.state
-    return [
+    let polled = service.polledText.map { [JSON.Field("polled", .string($0))] } ?? []
+    let status: JSON = [
       "store": .string(service.configuration.path), "state": .string(state),
       "reason": reason.map(JSON.string) ?? .null,
-      "polled": service.polledText.map(JSON.string) ?? .null, "spool": spool,
+      "spool": spool,
       "journal": .integer(Int64(journal)), "progress": service.progress.progress?.status ?? .null,
       "longestReader": service.longestReaderJSON,
       "lockMs": service.tally.recentHolds.json,
@@ -152,6 +153,7 @@ final class Control {
       "jobs": .array(service.openJobs.map(\.json)), "expired": service.passes.json,
       "lastSweep": service.lastSweep, "schedules": service.schedules,
     ]
+    return .object((status.object ?? []) + polled)
   }
 }
 

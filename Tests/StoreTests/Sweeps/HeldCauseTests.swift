@@ -141,7 +141,7 @@ struct HeldCauseTests {
       ALTER TABLE cascade_plan DROP COLUMN given_up;
       INSERT INTO cascade_plan(plan, id, file, checksum, deleted) VALUES(7, '', '/cascade', 7, 30);
       INSERT INTO cascade_meta VALUES('last_plan', 7);
-      DELETE FROM artist WHERE id = 1;
+      DELETE FROM artist WHERE id = 1; UPDATE cascade_meta SET value = 12 WHERE name = 'version';
       """)
     try store.reopen()
     #expect(try store.writer.rescanReason == nil)
