@@ -77,7 +77,8 @@ package final class SpoolDirectory: Sendable {
   package var isReplaced: Bool {
     get throws {
       do {
-        return try SpoolParts(path, paths).identity != identity
+        try paths.refuseUnsafe(above: path)
+        return try SpoolParts.identity(at: path, paths) != identity
       } catch let error as SystemError where error.isAbsence {
         return true
       }

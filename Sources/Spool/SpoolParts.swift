@@ -30,7 +30,10 @@ final class SpoolParts: Sendable {
 
   /// What tells these directories from others at the same paths.
   struct Identity: Equatable {
-    fileprivate let files: [[UInt64]]
+    private let files: [[UInt64]]
+
+    /// Of the directory itself, and those in it.
+    fileprivate init(_ statuses: [FileStatus]) { files = statuses.map { [$0.device, $0.inode] } }
   }
 
   var identity: Identity {
@@ -39,7 +42,18 @@ final class SpoolParts: Sendable {
         root.descriptor.status(), temporary.descriptor.status(), incoming.descriptor.status(),
         held.descriptor.status(), rejected.descriptor.status(),
       ]
-      return Identity(files: all.map { [$0.device, $0.inode] })
+      return Identity(all)
     }
+  }
+
+  /// The same of those that are at the paths now, which are not opened for it; nil if one is missing.
+  static func identity(at path: String, _ paths: SafePaths) throws -> Identity? {
+    let all = [path] + ["tmp", "new", "held", "rejected"].map { "\(path)/\($0)" }
+    let statuses = try all.compactMap { path in
+      let status = try FileStatus.of(path)
+      if let status { try paths.refuseUnsafe(status, path: path, isAtEnd: true) }
+      return status
+    }
+    return statuses.count == all.count ? Identity(statuses) : nil
   }
 }

@@ -37,7 +37,8 @@ extension StoreService {
 
   private func workUntilIdle() async throws {
     delayOfReview = nil
-    try await followReplacedSpool()
+    // A spool that was replaced is a reason.
+    if condition.isAtRest || hasReasonForTurn { try await followReplacedSpool() }
     if condition.isAtRest || !hasReasonForTurn {
       wokenAt = nil
       return await closeIfAtRest()
