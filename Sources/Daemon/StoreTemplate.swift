@@ -9,15 +9,17 @@ struct StoreTemplate: Sendable {
 
   /// Those that are there now.
   var stores: [StoreConfiguration] {
-    get throws {
-      let pattern = model.stores ?? ""
-      return try PathPattern.matches(of: pattern).map { path in
-        let match = StoreModel.match(of: path, by: pattern)
-        return StoreConfiguration(
-          path: path, model: model.placed(at: path, matching: match), creates: false, template: file
-        )
-      }
-    }
+    get throws { try paths.map(store) }
+  }
+
+  fileprivate var paths: [String] {
+    get throws { try PathPattern.matches(of: model.stores ?? "") }
+  }
+
+  fileprivate func store(at path: String) -> StoreConfiguration {
+    let match = StoreModel.match(of: path, by: model.stores ?? "")
+    return StoreConfiguration(
+      path: path, model: model.placed(at: path, matching: match), creates: false, template: file)
   }
 }
 
@@ -32,12 +34,11 @@ extension Stores {
 
   private func follow(_ template: StoreTemplate) async {
     // What could not be looked through is looked through the next time.
-    guard let now = try? template.stores else { return }
-    let known = Set(services.map(\.path))
-    let paths = Set(now.map(\.path))
+    guard let now = try? template.paths else { return }
+    let (known, there) = (Set(services.map(\.path)), Set(now))
     for service in services where service.configuration.template == template.file {
-      if !paths.contains(service.path) { await letGo(service) }
+      if !there.contains(service.path) { await letGo(service) }
     }
-    for store in now where !known.contains(store.path) { takeUp(store) }
+    for path in now where !known.contains(path) { takeUp(template.store(at: path)) }
   }
 }

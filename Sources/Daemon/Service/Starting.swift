@@ -38,9 +38,10 @@ extension StoreService {
 
   private nonisolated static let recalledBatches = 100
 
-  /// `events` also tells what earlier daemons did.
+  /// `events` also tells what earlier daemons did. Of very many stores it could not keep all of that, and
+  /// each would need another connection for it.
   private func recallBatches() async throws {
-    if hasRecalled { return }
+    if hasRecalled || stores.areMany { return }
     let newest = try await reader.read {
       try $0.newestBatches(limit: StoreService.recalledBatches)
     }
