@@ -17,7 +17,7 @@ package final class SpoolDirectory: Sendable {
   private let known = Mutex((waiting: FileCount(), held: FileCount(), rejected: FileCount()))
 
   package init(_ path: String, _ paths: SafePaths) throws {
-    let parts = try SpoolParts(making: path, paths)
+    let parts = try SpoolParts(path, paths, makes: true)
     (self.path, self.paths, identity) = (path, paths, try parts.identity)
     open = Mutex(parts)
   }
@@ -66,7 +66,7 @@ package final class SpoolDirectory: Sendable {
     else { return }
     _ = try? root.remove(".lock")
     _ = consume lock
-    for name in ["tmp", "new", "held", "rejected"] as [FileName] {
+    for name in SpoolParts.names {
       _ = try? root.removeDirectory(name)
     }
     Directory.removeEmpty(path)
@@ -77,7 +77,6 @@ package final class SpoolDirectory: Sendable {
   package var isReplaced: Bool {
     get throws {
       do {
-        try paths.refuseUnsafe(above: path)
         return try SpoolParts.identity(at: path, paths) != identity
       } catch let error as SystemError where error.isAbsence {
         return true
@@ -126,14 +125,12 @@ package final class SpoolDirectory: Sendable {
   /// When the oldest file of the queue was written, in milliseconds since 1970. Of a very long
   /// queue only a part is examined.
   package func oldest() throws -> Int64? {
-    if try counts().waiting == 0 { return nil }
-    return try oldest(in: parts.incoming, \.modifiedMilliseconds)
+    try oldest(in: parts.incoming, \.modifiedMilliseconds)
   }
 
   /// The same for when the oldest held file was moved to the others.
   package func oldestHeld() throws -> Int64? {
-    if try counts().held == 0 { return nil }
-    return try oldest(in: parts.held, \.changedMilliseconds)
+    try oldest(in: parts.held, \.changedMilliseconds)
   }
 
   private func oldest(

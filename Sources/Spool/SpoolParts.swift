@@ -2,8 +2,8 @@ internal import CascadeSystem
 
 /// The open directories of a spool.
 ///
-/// Who can write to them commands the store, so they are opened only if nobody else can replace or write
-/// them.
+/// A user who can write to them commands the store, so they are opened only if no other user can replace or
+/// write them.
 final class SpoolParts: Sendable {
   let root: Directory
   let incoming: Directory
@@ -11,21 +11,18 @@ final class SpoolParts: Sendable {
   let held: Directory
   let rejected: Directory
 
-  /// Directories that are missing are made.
-  init(making path: String, _ paths: SafePaths) throws {
-    root = try paths.makeDirectory(path)
-    temporary = try paths.makeDirectory("tmp", in: root)
-    incoming = try paths.makeDirectory("new", in: root)
-    held = try paths.makeDirectory("held", in: root)
-    rejected = try paths.makeDirectory("rejected", in: root)
-  }
+  static let names: [FileName] = ["tmp", "new", "held", "rejected"]
 
-  init(_ path: String, _ paths: SafePaths) throws {
-    root = try paths.directory(path)
-    temporary = try paths.directory("tmp", in: root)
-    incoming = try paths.directory("new", in: root)
-    held = try paths.directory("held", in: root)
-    rejected = try paths.directory("rejected", in: root)
+  /// Directories that are missing are made only if `makes` says so.
+  init(_ path: String, _ paths: SafePaths, makes: Bool = false) throws {
+    func part(_ name: FileName, in root: borrowing Directory) throws -> Directory {
+      try makes ? paths.makeDirectory(name, in: root) : paths.directory(name, in: root)
+    }
+    root = try makes ? paths.makeDirectory(path) : paths.directory(path)
+    temporary = try part("tmp", in: root)
+    incoming = try part("new", in: root)
+    held = try part("held", in: root)
+    rejected = try part("rejected", in: root)
   }
 
   /// What tells these directories from others at the same paths.
@@ -38,22 +35,22 @@ final class SpoolParts: Sendable {
 
   var identity: Identity {
     get throws {
-      let all = try [
+      try Identity([
         root.descriptor.status(), temporary.descriptor.status(), incoming.descriptor.status(),
         held.descriptor.status(), rejected.descriptor.status(),
-      ]
-      return Identity(all)
+      ])
     }
   }
 
-  /// The same of those that are at the paths now, which are not opened for it; nil if one is missing.
-  static func identity(at path: String, _ paths: SafePaths) throws -> Identity? {
-    let all = [path] + ["tmp", "new", "held", "rejected"].map { "\(path)/\($0)" }
-    let statuses = try all.compactMap { path in
-      let status = try FileStatus.of(path)
-      if let status { try paths.refuseUnsafe(status, path: path, isAtEnd: true) }
-      return status
+  /// The same of those that are at the paths now. A link to a directory is not that directory.
+  static func identity(at path: String, _ paths: SafePaths) throws -> Identity {
+    let root = try paths.directory(path)
+    var statuses = [try root.descriptor.status()]
+    for name in names {
+      guard let status = try root.status(of: name) else { continue }
+      try paths.refuseUnsafe(status, path: root.path(of: name), isAtEnd: true)
+      statuses.append(status)
     }
-    return statuses.count == all.count ? Identity(statuses) : nil
+    return Identity(statuses)
   }
 }

@@ -90,8 +90,6 @@ package struct SafePaths: Sendable {
 
   // MARK: - Judging
 
-  package func refuseUnsafe(above path: String) throws { try refuseUnsafe(Route(to: path)) }
-
   private func refuseUnsafe(_ route: borrowing Route) throws {
     for step in route.steps { try refuseUnsafe(step.status, path: step.path, isAtEnd: false) }
   }

@@ -42,7 +42,7 @@ extension StoreService {
     return Gauges(
       store: path, state: self.state.state, isPolled: polledText != nil, counts: counts,
       journal: journal,
-      oldestChange: age(oldestChange), heldPlans: heldPlanCount + counts.held,
+      oldestChange: age(oldestChange(counts)), heldPlans: heldPlanCount + counts.held,
       oldestHeld: age(oldestHeld(counts)), overdueSchedule: age(timetable.overdueSince(at: now)),
       overdue: passes.count, waitingFiles: waitingFiles,
       longestReader: longestReader()?.time ?? .zero, log: logSize,
@@ -50,8 +50,9 @@ extension StoreService {
       lastConsistent: tally.lastConsistent.map(age), tally: tally)
   }
 
-  private var oldestChange: Int64? {
-    [(try? spool.oldest()) ?? nil, journalSince?.at].compactMap(\.self).min()
+  private func oldestChange(_ counts: SpoolDirectory.Counts) -> Int64? {
+    let file = counts.waiting > 0 ? (try? spool.oldest()) ?? nil : nil
+    return [file, journalSince?.at].compactMap(\.self).min()
   }
 
   private var heldPlanCount: Int {
