@@ -37,9 +37,10 @@ extension StoreService {
 
   private func workUntilIdle() async throws {
     delayOfReview = nil
+    let hasReason = hasReasonForTurn
     // A spool that was replaced is a reason.
-    if condition.isAtRest || hasReasonForTurn { try await followReplacedSpool() }
-    if condition.isAtRest || !hasReasonForTurn {
+    if condition.isAtRest || hasReason { try await followReplacedSpool() }
+    if condition.isAtRest || !hasReason {
       wokenAt = nil
       return await closeIfAtRest()
     }
