@@ -28,11 +28,10 @@ enum CheckCommand {
   private static func list(_ reply: JSON, of store: String?, _ output: Output) throws {
     let found = [reply["findings"], reply["unreferenced"]].flatMap { $0?.array ?? [] }
     let member = store.map { [JSON.Field("store", .string($0))] } ?? []
-    try output.list(
-      (repaired(reply["repaired"]) + found).map { .object(member + ($0.object ?? [])) }
-    ) {
-      _ in ""
+    let lines = (repaired(reply["repaired"]) + found).map {
+      JSON.object(member + ($0.object ?? []))
     }
+    try output.list(lines, \.text)
   }
 
   static func repaired(_ made: JSON?) -> [JSON] {
@@ -46,8 +45,8 @@ enum CheckCommand {
 
 /// What was found in some stores, for people: what is the same in several is told once.
 private struct FindingsOfStores {
-  /// Nil for the only store.
-  private var stores: [String: [String?]] = [:]
+  /// By line; none for the only store.
+  private var stores: [String: [String]] = [:]
   private var lines: [String] = []
   private var notes: [String] = []
   private var rest: Int64 = 0
@@ -65,7 +64,7 @@ private struct FindingsOfStores {
 
   private mutating func add(_ line: String, of store: String?) {
     if stores[line] == nil { lines.append(line) }
-    stores[line, default: []].append(store)
+    stores[line, default: []] += store.map { [$0.printable] } ?? []
   }
 
   /// Of several stores, what is told must not differ by their paths.
@@ -86,7 +85,7 @@ private struct FindingsOfStores {
   private static let mostNamed = 3
 
   private func place(of line: String) -> String {
-    let paths = (stores[line] ?? []).compactMap { $0?.printable }
+    let paths = stores[line] ?? []
     if paths.isEmpty { return "" }
     let named = paths.prefix(FindingsOfStores.mostNamed).joined(separator: ", ")
     let more = paths.count - FindingsOfStores.mostNamed
