@@ -10,7 +10,6 @@ package struct StoreModel: Hashable, Sendable {
   package internal(set) var exclusive = false
   /// Nil: all users that may connect to the socket.
   package internal(set) var access: StoreAccess?
-  /// Whether only the declared collections exist.
   /// Whether only listed collections may be named; nil where the model does not say.
   package internal(set) var strict: Bool?
   package internal(set) var collections: [String: Collection] = [:]

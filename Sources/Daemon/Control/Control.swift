@@ -143,8 +143,7 @@ final class Control {
     let polled = service.polledText.map { [JSON.Field("polled", .string($0))] } ?? []
     let status: JSON = [
       "store": .string(service.configuration.path), "state": .string(state),
-      "reason": reason.map(JSON.string) ?? .null,
-      "spool": spool,
+      "reason": reason.map(JSON.string) ?? .null, "spool": spool,
       "journal": .integer(Int64(journal)), "progress": service.progress.progress?.status ?? .null,
       "longestReader": service.longestReaderJSON,
       "lockMs": service.tally.recentHolds.json,

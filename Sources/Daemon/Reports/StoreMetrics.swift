@@ -4,8 +4,8 @@ internal import Spool
 
 /// Writes the metrics of the stores.
 ///
-/// Of many stores, each has a few series of its own: those that say which store needs somebody. The others
-/// are of all stores together, as they would be many thousands.
+/// Of many stores, each has a few series of its own: those that say which store an operator has to look at. The
+/// others are of all stores together, as they would be many thousands.
 struct StoreMetrics {
   private(set) var metrics: Metrics
   private let stores: [Gauges]

@@ -80,7 +80,7 @@ struct Histogram {
   /// They include the limits on the time of the lock.
   static let ofLocks = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5]
 
-  /// From the wait of a commit between others (`CommitPortions`) to what somebody has to look at.
+  /// From the wait of a commit between others (`CommitPortions`) to what an operator has to look at.
   static let ofDelays = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 900, 3_600]
 
   let bounds: [Double]

@@ -21,7 +21,7 @@ final class StoreService {
   var isWriterOpen = false { didSet { stores.noteOpen(from: oldValue, to: isWriterOpen) } }
   /// There is work that the daemon itself has a reason for.
   var hasOwnWork = true
-  /// Since when others' commits may be there to be examined; nil while nobody could.
+  /// Since when others' commits may be there to be examined; nil while the daemon cannot examine any.
   var wokenAt: ContinuousClock.Instant?
   /// How long others' commits still wait to be examined; nil if none do.
   var delayOfReview: Duration?
